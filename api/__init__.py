@@ -1,0 +1,1 @@
+"""Transports and wiring; only ``api.bootstrap`` picks adapters."""

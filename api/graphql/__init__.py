@@ -1,0 +1,1 @@
+"""The GraphQL transport: the whole product."""

@@ -1,0 +1,1 @@
+"""The MCP transport: knowledge tools, run tools, confiding in a chat."""

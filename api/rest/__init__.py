@@ -1,0 +1,1 @@
+"""The REST transport: the routes existing clients expect."""

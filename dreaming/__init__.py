@@ -1,0 +1,1 @@
+"""Background learning: jobs, workers, budgets, models and the learners."""

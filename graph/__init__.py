@@ -1,0 +1,1 @@
+"""The knowledge model: what was said, what is believed because of it, and who may see either."""

@@ -1,0 +1,1 @@
+"""Pure laws over those values: visibility, audience, provenance, scopes, restore, ranking, packing."""

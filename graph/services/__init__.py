@@ -1,0 +1,1 @@
+"""Use cases, one package a surface, written once against the store port."""
