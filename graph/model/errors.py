@@ -1,0 +1,229 @@
+"""The one error tree.
+
+RootwardError
+├── BadInput                 what was sent cannot be taken; says what to send instead
+│   ├── LimitExceeded        a size or count is over its limit
+│   ├── CursorInvalid        a cursor of another query, or damaged
+│   └── OperationRejected    an operation breaks a rule of the contract; `code` is the contract's own
+├── Unauthenticated          no valid credential
+│   └── TooManyAttempts      slowed down after failed sign-ins
+├── Forbidden                a right is missing on something whose existence is no secret
+├── NotFound                 missing and hidden alike
+├── Conflict
+│   ├── VersionConflict      an expected version is not the current one
+│   ├── NameTaken            another live entry has the name
+│   ├── RestoreConflict      the present value is not the record's after image
+│   ├── PreviewStale         the preview that was confirmed no longer holds
+│   ├── BadState             not allowed in the present state
+│   └── AlreadyExists        a unique key is taken
+├── QueryTooComplex          refused before it runs
+├── FetchRefused             a web page may not be fetched
+├── UnsupportedType          no text can be read from this kind of file
+├── StoreError
+│   ├── StoreUnavailable     the store cannot answer now; try again
+│   ├── StoreReadOnly        a failed sync to disk: no writes until restart
+│   ├── StoreLocked          another process owns the embedded store
+│   ├── StoreNewer           made by a newer version of Rootward
+│   └── StoreKeyMissing      a needed key is missing or wrong
+├── SearchUnavailable        every route failed
+└── SettingsInvalid          an unknown setting or a value out of range
+
+Every message says what to do and holds no content of user data. A class's `code` is stable; one table in
+`api/errors.py` maps each class to GraphQL, HTTP and JSON-RPC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class RootwardError(Exception):
+    """A failure with a stable code, a message that tells what to do, and typed details."""
+
+    code: ClassVar[str] = "INTERNAL"
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: Mapping[str, Any] = details
+
+    @property
+    def wire_code(self) -> str:
+        """The code a client sees."""
+        return self.code
+
+
+class BadInput(RootwardError):
+    """What was sent cannot be taken."""
+
+    code = "BAD_INPUT"
+
+
+class LimitExceeded(BadInput):
+    """A size or count is over its limit; details: `field`, `limit`."""
+
+    code = "LIMIT_EXCEEDED"
+
+
+class CursorInvalid(BadInput):
+    """A cursor of another query, or a damaged one."""
+
+    code = "CURSOR_INVALID"
+
+
+class OperationRejected(BadInput):
+    """An operation breaks a rule; `rule_code` is the contract's code, such as ``QUOTE_NOT_VERBATIM``."""
+
+    code = "OPERATION_REJECTED"
+
+    def __init__(self, rule_code: str, message: str, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.rule_code = rule_code
+
+    @property
+    def wire_code(self) -> str:
+        """The contract's own code."""
+        return self.rule_code
+
+
+class Unauthenticated(RootwardError):
+    """No valid credential was sent."""
+
+    code = "UNAUTHENTICATED"
+
+
+class TooManyAttempts(Unauthenticated):
+    """Too many failed sign-ins from one address; details: `retry_after_s`."""
+
+    code = "TOO_MANY_ATTEMPTS"
+
+
+class Forbidden(RootwardError):
+    """A right is missing on something whose existence is no secret."""
+
+    code = "FORBIDDEN"
+
+
+class NotFound(RootwardError):
+    """There is no such thing for this viewer: missing and hidden answer alike."""
+
+    code = "NOT_FOUND"
+
+    def __init__(self, message: str = "there is no such object", **details: Any) -> None:
+        super().__init__(message, **details)
+
+
+class Conflict(RootwardError):
+    """The present state does not allow the change."""
+
+    code = "CONFLICT"
+
+
+class VersionConflict(Conflict):
+    """An expected version is not the current one; details: `current` (the current version and value)."""
+
+    code = "VERSION_CONFLICT"
+
+
+class NameTaken(Conflict):
+    """Another live entry of the knowledge base has the name; details: `entry_id`."""
+
+    code = "NAME_TAKEN"
+
+
+class RestoreConflict(Conflict):
+    """The present value is not the after image; details: `conflicts` (audit record ids)."""
+
+    code = "RESTORE_CONFLICT"
+
+    def __init__(self, message: str, *, conflicts: Sequence[str]) -> None:
+        super().__init__(message, conflicts=tuple(conflicts))
+
+
+class NotRestorable(Conflict):
+    """Records of this operation cannot be restored."""
+
+    code = "NOT_RESTORABLE"
+
+
+class PreviewStale(Conflict):
+    """The preview that was confirmed no longer holds; ask for a new one."""
+
+    code = "PREVIEW_STALE"
+
+
+class BadState(Conflict):
+    """Not allowed in the present state."""
+
+    code = "BAD_STATE"
+
+
+class AlreadyExists(Conflict):
+    """A unique key is taken; details: `kind`, `key_fields`."""
+
+    code = "ALREADY_EXISTS"
+
+
+class QueryTooComplex(RootwardError):
+    """Refused before it ran: too deep, too large or too costly."""
+
+    code = "QUERY_TOO_COMPLEX"
+
+
+class FetchRefused(BadInput):
+    """A web page may not be fetched; the message says which rule."""
+
+    code = "FETCH_REFUSED"
+
+
+class UnsupportedType(BadInput):
+    """No text can be read from this kind of file."""
+
+    code = "UNSUPPORTED_TYPE"
+
+
+class StoreError(RootwardError):
+    """The store failed."""
+
+    code = "STORE_UNAVAILABLE"
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot answer now; nothing was written; try again."""
+
+
+class StoreReadOnly(StoreError):
+    """A sync to disk failed: nothing was acknowledged and writes are refused until restart."""
+
+    code = "STORE_READ_ONLY"
+
+
+class StoreLocked(StoreError):
+    """Another process owns the embedded store; details: `pid`, `address`."""
+
+    code = "STORE_LOCKED"
+
+
+class StoreNewer(StoreError):
+    """The store was made by a newer version; it is left untouched."""
+
+    code = "STORE_NEWER"
+
+
+class StoreKeyMissing(StoreError):
+    """A needed key is missing or wrong; details: `key_id`."""
+
+    code = "STORE_KEY_MISSING"
+
+
+class SearchUnavailable(RootwardError):
+    """Every search route failed; details: `routes`."""
+
+    code = "SEARCH_UNAVAILABLE"
+
+
+class SettingsInvalid(BadInput):
+    """A setting is unknown or out of range; details: `name`, `origin`, `allowed`."""
+
+    code = "SETTINGS_INVALID"
