@@ -1,5 +1,6 @@
 """The declaration from which both stores create tables, constraints and indexes. Adding a field is one line here
-(in the node's class) and a migration."""
+(in the node's class) and a migration.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class AuditRecord(Node):
     """One audited step in the chain of its pool (KN-83 to KN-85, AD-26 to AD-28).
 
     The images (`before`, `after`) rest on the sources they came from (IMAGES edges), so the law shows a record only
-    to who may see those, and erasure finds them.
+    to who may see those, and erasure finds them; `image_sources` repeats their ids, because the hash covers them.
     """
 
     PREFIX: ClassVar[str] = "aud"
@@ -35,6 +35,7 @@ class AuditRecord(Node):
     before_commitment: str = ""
     after_commitment: str = ""
     salt: str = ""
+    image_sources: tuple[str, ...] = ()
     reason: str | None = None
     dream_run_id: NodeId | None = indexed(None)
     restores_id: NodeId | None = indexed(None)
