@@ -1,0 +1,1 @@
+"""Tools of the house: what `make requirements`, `make docs`, `make schema` and `make check` run."""
