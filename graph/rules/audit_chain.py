@@ -1,0 +1,336 @@
+"""The hash chain of audit records: sealing a record, blanking its images, finding any edit afterwards.
+
+Each pool has a gapless chain. A record's hash covers the record before it, every field of the record, and salted
+commitments in place of its images; so an erased image takes its salt along and the chain still verifies. Pure:
+the salt, ids and time come from the caller's ports. Source: KN-83 to KN-85, AD-26 to AD-28.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from graph.model.errors import BadInput
+from graph.model.fields import Json
+from graph.model.ids import NodeId, WorkspaceId
+from graph.model.nodes.work import AuditRecord
+from graph.model.time import Millis
+from graph.rules.audit_operations import AuditOperation
+from graph.rules.canonical import canonical_json
+
+ERASED = "[erased]"
+"""What stands in place of an erased image (KN-81)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Head:
+    """The last record of a chain: its number and hash in hexadecimal. An empty chain has (0, "")."""
+
+    seq: int
+    hash: str
+
+
+GENESIS = Head(seq=0, hash="")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditDraft:
+    """One change, before it has its place in the chain.
+
+    Attributes:
+        operation: one of `AuditOperation` in knowledge; a code of their own for other surfaces.
+        actor_kind: a value of `ModifierKind`.
+        on_behalf_of: the person that a host named (AD-16).
+        before, after: images of the touched fields as `graph.rules.images` describes; None: not live, or no image.
+        image_sources: ids of the sources that the images came from, so that erasure finds them.
+        restores_id: the record that a `restore` undoes.
+    """
+
+    operation: str
+    actor_id: NodeId
+    actor_kind: str
+    target_id: NodeId
+    target_kind: str
+    on_behalf_of: NodeId | None = None
+    before: Json = None
+    after: Json = None
+    reason: str | None = None
+    dream_run_id: NodeId | None = None
+    restores_id: NodeId | None = None
+    image_sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SealedAudit:
+    """A change in its place in the chain of its pool.
+
+    Attributes:
+        recorded_at: UTC milliseconds.
+        before_commitment, after_commitment: HMAC-SHA-256 in hexadecimal; "" where there is no image.
+        salt: the key of both commitments in hexadecimal; "" without images and after erasure.
+        prev_hash: hash of the record before, "" for the first.
+    """
+
+    id: NodeId
+    pool: NodeId
+    seq: int
+    tx_id: str
+    recorded_at: Millis
+    draft: AuditDraft
+    before_commitment: str
+    after_commitment: str
+    salt: str
+    prev_hash: str
+    hash: str
+
+    @property
+    def head(self) -> Head:
+        """The chain's head once this record is its last."""
+        return Head(seq=self.seq, hash=self.hash)
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its images were erased."""
+        return not self.salt and bool(self.before_commitment or self.after_commitment)
+
+    def to_node(self, workspace: WorkspaceId) -> AuditRecord:
+        """Return the node that keeps this record."""
+        own = {name: getattr(self, name) for name in _PLACE_FIELDS + _SEAL_FIELDS}
+        drafted = {name: getattr(self.draft, name) for name in AuditDraft.__dataclass_fields__}
+        return AuditRecord(workspace=workspace, created_at=self.recorded_at, **own, **drafted)
+
+    @classmethod
+    def from_node(cls, node: AuditRecord) -> SealedAudit:
+        """Return the record that a node keeps."""
+        return cls.from_export({name: getattr(node, name) for name in EXPORT_FIELDS})
+
+    def to_export(self) -> dict[str, Json]:
+        """Return the JSON object that stands for this record in an export; the offline verifier reads it."""
+        drafted = {name: getattr(self.draft, name) for name in AuditDraft.__dataclass_fields__}
+        own = {name: getattr(self, name) for name in _PLACE_FIELDS + _SEAL_FIELDS}
+        return {**own, **drafted, "image_sources": list(self.draft.image_sources)}
+
+    @classmethod
+    def from_export(cls, line: Mapping[str, Any]) -> SealedAudit:
+        """Return the record that a JSON object of an export stands for.
+
+        Raises:
+            BadInput: a field is missing, or there is one that no record has.
+        """
+        if line.keys() != EXPORT_FIELDS:
+            raise BadInput("an audit record has exactly the fields of AuditRecord", field="record")
+        drafted = {name: line[name] for name in AuditDraft.__dataclass_fields__}
+        draft = AuditDraft(**{**drafted, "image_sources": tuple(line["image_sources"])})
+        return cls(draft=draft, **{name: line[name] for name in _PLACE_FIELDS + _SEAL_FIELDS})
+
+
+_PLACE_FIELDS = ("id", "pool", "seq", "tx_id", "recorded_at")
+_SEAL_FIELDS = ("before_commitment", "after_commitment", "salt", "prev_hash", "hash")
+_BARE_FIELDS = frozenset({"before", "after", "salt", "prev_hash", "hash"})
+EXPORT_FIELDS = frozenset((*_PLACE_FIELDS, *_SEAL_FIELDS, *AuditDraft.__dataclass_fields__))
+"""The fields of a record in an export, named as in the node."""
+
+
+def commit_image(image: Json, salt: bytes) -> str:
+    """Return the commitment to an image: HMAC-SHA-256 of its canonical JSON under `salt`, in hexadecimal.
+
+    Source: AD-28; without the salt nobody can test a guess about a short text.
+    """
+    return hmac.new(salt, canonical_json(image), hashlib.sha256).hexdigest()
+
+
+def chain_hash(body: Mapping[str, Json], prev_hash: str) -> str:
+    """Return SHA-256 of `prev_hash` (its hexadecimal characters) and the canonical JSON of `body`.
+
+    `body` holds all fields of a record but images, salt and the two hashes. Every chain of the service uses it.
+    Source: KN-85.
+    """
+    return hashlib.sha256(prev_hash.encode() + canonical_json(body)).hexdigest()
+
+
+def seal(
+    draft: AuditDraft,
+    head: Head,
+    *,
+    record_id: NodeId,
+    pool: NodeId,
+    tx_id: str,
+    recorded_at: Millis,
+    salt: bytes,
+) -> SealedAudit:
+    """Return `draft` as the record after `head`.
+
+    Args:
+        draft: the change; its images must be JSON values.
+        head: the last record of the pool's chain, `GENESIS` for an empty one.
+        record_id: id of the new record.
+        pool: the pool whose chain it joins.
+        tx_id: the transaction that writes it.
+        recorded_at: time of the commit.
+        salt: at least 16 random bytes, never used before; not kept if there is no image.
+
+    Raises:
+        BadInput: an image cannot be kept exactly as JSON.
+    """
+    unsealed = SealedAudit(
+        id=record_id,
+        pool=pool,
+        seq=head.seq + 1,
+        tx_id=tx_id,
+        recorded_at=recorded_at,
+        draft=draft,
+        before_commitment=_commitment(draft.before, salt),
+        after_commitment=_commitment(draft.after, salt),
+        salt="" if draft.before is None and draft.after is None else salt.hex(),
+        prev_hash=head.hash,
+        hash="",
+    )
+    return replace(unsealed, hash=chain_hash(_body(unsealed), head.hash))
+
+
+def erase_images(record: SealedAudit) -> SealedAudit:
+    """Return the record with `[erased]` for its images and without its salt; commitments and hash stay (KN-81)."""
+    draft = record.draft
+    blanked = replace(
+        draft,
+        before=None if draft.before is None else ERASED,
+        after=None if draft.after is None else ERASED,
+    )
+    return replace(record, draft=blanked, salt="")
+
+
+def erased_sources(records: Iterable[SealedAudit]) -> frozenset[str]:
+    """Return the sources that `source.erase` records name: what may explain an erased image."""
+    found: set[str] = set()
+    for record in records:
+        if record.draft.operation == AuditOperation.SOURCE_ERASE:
+            after = record.draft.after
+            found.add(record.draft.target_id)
+            found.update(after.get("sourceIds", ()) if isinstance(after, dict) else ())
+    return frozenset(found)
+
+
+class ChainBreak(StrEnum):
+    """Why a chain does not hold; the value is the sentence a reader gets."""
+
+    ORDER = "a record is missing, added or out of order"
+    LINK = "the record does not follow the one before it"
+    HASH = "a field of the record was changed"
+    IMAGE = "an image or its salt was changed"
+    ERASURE = "images are gone, and no source.erase record explains it"
+    POOL = "the record belongs to another pool"
+    TAIL = "the chain ends before the known head"
+    FORK = "the record is not the one that the known head names"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainReport:
+    """What became of a verification.
+
+    Attributes:
+        ok: the chain holds.
+        head: the last record found good.
+        first_broken_seq: number at which it breaks (of the record that is missing or wrong), if it does.
+        reason: why, if it does.
+        erased: records found good whose images were erased.
+    """
+
+    ok: bool
+    head: Head
+    first_broken_seq: int | None = None
+    reason: ChainBreak | None = None
+    erased: int = 0
+
+
+def verify_chain(
+    records: Iterable[SealedAudit],
+    head: Head | None = None,
+    *,
+    after: Head = GENESIS,
+    anchored: Iterable[Head] = (),
+    erased: Container[str] | None = None,
+) -> ChainReport:
+    """Follow the chain of one pool and report the first place where it breaks.
+
+    Bit flips, missing, added and reordered records are found by the chain alone; a cut tail and a fork need a head
+    known from elsewhere.
+
+    Args:
+        records: in ascending `seq`, starting after `after`; read once.
+        head: a known head; the chain may go on behind it.
+        after: the last record already verified.
+        anchored: further known heads, such as those that anchors bind.
+        erased: ids of erased sources; if given, erased images must be explained by one of them.
+    """
+    known = [found for found in (head, *anchored) if found and found.seq > after.seq]
+    last, erasures, pool = after, 0, None
+    for record in records:
+        pool = pool or record.pool
+        reason = _record_break(record, last, pool, erased) or _fork(record.head, known)
+        if reason:
+            broken = min(record.seq, last.seq + 1)
+            return ChainReport(ok=False, head=last, first_broken_seq=broken, reason=reason, erased=erasures)
+        last, erasures = record.head, erasures + record.is_erased
+    if any(found.seq > last.seq for found in known):
+        tail = last.seq + 1
+        return ChainReport(ok=False, head=last, first_broken_seq=tail, reason=ChainBreak.TAIL, erased=erasures)
+    return ChainReport(ok=True, head=last, erased=erasures)
+
+
+def _commitment(image: Json, salt: bytes) -> str:
+    return "" if image is None else commit_image(image, salt)
+
+
+def _body(record: SealedAudit) -> dict[str, Json]:
+    return {key: value for key, value in record.to_export().items() if key not in _BARE_FIELDS}
+
+
+def _record_break(record: SealedAudit, last: Head, pool: str, erased: Container[str] | None) -> ChainBreak | None:
+    if record.seq != last.seq + 1:
+        return ChainBreak.ORDER
+    if record.pool != pool:
+        return ChainBreak.POOL
+    if record.prev_hash != last.hash:
+        return ChainBreak.LINK
+    if record.hash != _recomputed(record):
+        return ChainBreak.HASH
+    return _image_break(record, erased)
+
+
+def _recomputed(record: SealedAudit) -> str | None:
+    try:
+        return chain_hash(_body(record), record.prev_hash)
+    except BadInput:
+        return None
+
+
+def _image_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
+    if record.is_erased:
+        return _erasure_break(record, erased)
+    draft = record.draft
+    try:
+        salt = bytes.fromhex(record.salt)
+        kept = (_commitment(draft.before, salt), _commitment(draft.after, salt))
+    except (BadInput, ValueError):
+        return ChainBreak.IMAGE
+    wanted_salt = salt.hex() if any(kept) else ""
+    same = kept == (record.before_commitment, record.after_commitment)
+    return None if same and record.salt == wanted_salt else ChainBreak.IMAGE
+
+
+def _erasure_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
+    draft = record.draft
+    blank = (ERASED if record.before_commitment else None, ERASED if record.after_commitment else None)
+    if (draft.before, draft.after) != blank:
+        return ChainBreak.IMAGE
+    explained = erased is None or any(source in erased for source in draft.image_sources)
+    return None if explained else ChainBreak.ERASURE
+
+
+def _fork(found: Head, known: Iterable[Head]) -> ChainBreak | None:
+    forked = any(found.seq == head.seq and found.hash != head.hash for head in known)
+    return ChainBreak.FORK if forked else None
