@@ -11,9 +11,7 @@ pytest_plugins = ["tests.support.neo4j_plugin"]
 settings.register_profile(
     "small", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile(
-    "soak", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("soak", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("soak" if is_soak() else "small")
 
 

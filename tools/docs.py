@@ -41,7 +41,7 @@ def mermaid(edges: Edges) -> str:
     for package in sorted({part.split(".")[0] for part in edges}):
         members = sorted(part for part in edges if part.startswith(f"{package}."))
         if members:
-            lines.append(f"    subgraph {package}")
+            lines.append(f"    subgraph p_{package}[{package}]")
             lines += [f"        {_node(part)}[{part.split('.')[1]}]" for part in members]
             lines.append("    end")
     drawn = {part for part in edges if "." in part}
@@ -51,7 +51,8 @@ def mermaid(edges: Edges) -> str:
 
 
 def _node(part: str) -> str:
-    return part.replace(".", "_")
+    """Return a Mermaid id; the prefix keeps it clear of Mermaid's own words, of which `graph` is one."""
+    return "p_" + part.replace(".", "_")
 
 
 def with_diagram(page: str, diagram: str) -> str:

@@ -122,9 +122,7 @@ class Neo4jServer:
         self.stop()
 
 
-def start(
-    version: str = CURRENT, *, home: Path | None = None, port: int = 0, heap_mb: int = 768
-) -> Neo4jServer:
+def start(version: str = CURRENT, *, home: Path | None = None, port: int = 0, heap_mb: int = 768) -> Neo4jServer:
     """Start a server and wait until it takes Bolt connections (about six seconds).
 
     Args:
@@ -175,6 +173,8 @@ def class_path(version: str, jdk: Jdk) -> str:
         Neo4jUnavailable: Maven is missing or could not get the packages.
     """
     pom = _HERE / f"pom-{version}.xml"
+    if not pom.is_file():
+        raise Neo4jUnavailable(f"Neo4j {version} has no pom in {_HERE.name}/; there are {', '.join(VERSIONS)}")
     digest = hashlib.sha256(pom.read_bytes()).hexdigest()[:12]
     cached = _CACHE / f"{version}-{digest}.classpath"
     if cached.is_file() and _all_exist(cached.read_text()):

@@ -26,9 +26,7 @@ def test_the_lowest_fitting_jdk_is_taken(
 
 
 @pytest.mark.parametrize(("version", "installed"), [(LTS, (25,)), (CURRENT, (17,)), (CURRENT, ())])
-def test_a_missing_jdk_is_named(
-    monkeypatch: pytest.MonkeyPatch, version: str, installed: tuple[int, ...]
-) -> None:
+def test_a_missing_jdk_is_named(monkeypatch: pytest.MonkeyPatch, version: str, installed: tuple[int, ...]) -> None:
     with_jdks(monkeypatch, *installed)
     with pytest.raises(Neo4jUnavailable, match=rf"Neo4j {version} needs a JDK \d+"):
         neo4j_server.find_jdk(version)

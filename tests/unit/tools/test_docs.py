@@ -21,7 +21,7 @@ def test_imports_between_files_become_arrows_between_parts() -> None:
     graph = import_graph(("graph.rules.visibility", "graph.model.ids"), ("graph.rules.a", "graph.rules.b"))
     edges = parts_of(graph)
     assert edges == {"graph.rules": frozenset({"graph.model"}), "graph.model": frozenset()}
-    assert "    graph_rules --> graph_model" in mermaid(edges).splitlines()
+    assert "    p_graph_rules --> p_graph_model" in mermaid(edges).splitlines()
 
 
 def test_the_diagram_replaces_what_stood_between_the_markers() -> None:

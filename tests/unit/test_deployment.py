@@ -1,0 +1,78 @@
+"""The container files, read as data: no engine is needed to see that they hold together."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support import neo4j_server
+from tools.requirements import ROOT
+
+COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE)["services"]
+    return found
+
+
+def test_neo4j_api_and_worker_are_started(services: dict[str, dict[str, Any]]) -> None:
+    assert set(services) == {"neo4j", "api", "worker"}
+    assert (services["api"]["command"], services["worker"]["command"]) == (["serve"], ["worker"])
+
+
+def test_every_service_has_a_health_check_or_that_of_the_image(services: dict[str, dict[str, Any]]) -> None:
+    without = {name for name, service in services.items() if "healthcheck" not in service}
+    assert without <= {"api"}
+    assert "HEALTHCHECK" in DOCKERFILE
+
+
+def test_api_and_worker_wait_for_a_healthy_neo4j(services: dict[str, dict[str, Any]]) -> None:
+    waits = {name: services[name]["depends_on"]["neo4j"]["condition"] for name in ("api", "worker")}
+    assert waits == {"api": "service_healthy", "worker": "service_healthy"}
+
+
+def test_data_lies_in_named_volumes(services: dict[str, dict[str, Any]]) -> None:
+    named = set(yaml.safe_load(COMPOSE)["volumes"])
+    used = {volume.split(":")[0] for service in services.values() for volume in service["volumes"]}
+    assert used == named
+
+
+def test_there_is_no_default_password() -> None:
+    uses = re.findall(r"\$\{NEO4J_PASSWORD([^}]*)\}", COMPOSE)
+    assert uses
+    assert all(use.startswith(":?") for use in uses)
+
+
+def test_the_api_is_reached_from_this_machine_only(services: dict[str, dict[str, Any]]) -> None:
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert published == ["127.0.0.1:${ROOTWARD_PORT:-8000}:8000"]
+
+
+def test_the_neo4j_of_the_compose_file_is_the_one_that_is_tested(services: dict[str, dict[str, Any]]) -> None:
+    assert services["neo4j"]["image"] == f"neo4j:{neo4j_server.CURRENT}-community"
+
+
+def test_the_service_does_not_run_as_root() -> None:
+    users = re.findall(r"^USER (\S+)", DOCKERFILE, re.MULTILINE)
+    assert users == ["rootward"]
+
+
+def test_the_image_gets_every_package_of_the_wheel() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    copied = set(re.findall(r"^COPY (\w+) \./", DOCKERFILE, re.MULTILINE))
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert copied == set(packages)
+    assert {f"!{package}" for package in packages} <= set(ignored)
+
+
+@pytest.mark.parametrize("name", ["constraints.txt", "pyproject.toml", "Dockerfile", "docker-compose.yml"])
+def test_no_file_names_a_registry_address(name: str) -> None:
+    text = Path(ROOT / name).read_text(encoding="utf-8")
+    assert not re.search(r"index-url|find-links|https?://(?!127\.0\.0\.1)", text)
