@@ -1,0 +1,196 @@
+"""The built-in reranker ``graph``: better order from what the graph knows anyway, without a model.
+
+A candidate gains when its surroundings were found too and when the question names its people or its time. The
+reranker reads no text of the candidates. Source: RE-17.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Final
+
+import regex
+
+from graph.text.dates import DateMention, dates_in
+from graph.text.function_words import LATIN
+from graph.text.words import fold
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphWeights:
+    """The constants of the reranker: few, round and chosen by hand on development data.
+
+    Each is what the feature may add at most, where 1 is what the best ranks give.
+
+    | constant | value | reason |
+    |---|---|---|
+    | ``rank_damping`` | 10 | as in the fusion: the first ranks differ much, later ones little |
+    | ``named`` | 0.5 | who speaks is half of what a question about a person asks; more drowns the words |
+    | ``dated`` | 0.5 | a date in the question is as telling as a name |
+    | ``dated_half_days`` | 7 | people place events to the week, and tell of them in the days after |
+    | ``group`` | 0.2 | a conversation hit several times is about the matter, yet most of it is not the answer |
+    | ``group_hits`` | 3 | three hits make a topic; counting all would prefer long conversations |
+    | ``neighbour`` | 0.1 | little, because the indexed text already includes the neighbours |
+    | ``shared_entry`` | 0.2 | what a found entry rests on is evidence, as much as a conversation's topic |
+    """
+
+    rank_damping: float = 10.0
+    named: float = 0.5
+    dated: float = 0.5
+    dated_half_days: float = 7.0
+    group: float = 0.2
+    group_hits: int = 3
+    neighbour: float = 0.1
+    shared_entry: float = 0.2
+
+    @property
+    def total(self) -> float:
+        """The highest possible sum, so that scores can be brought to [0, 1]."""
+        return 1.0 + self.named + self.dated + self.group + self.neighbour + self.shared_entry
+
+
+DEFAULT_WEIGHTS: Final = GraphWeights()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphCandidate:
+    """What the graph gives for a candidate; everything but id and ranks may be left empty.
+
+    Attributes:
+        id: of the entry, episode or message.
+        ranks: rank from 1 by route.
+        is_entry: an entry, whose hit lifts what it rests on.
+        names: who speaks in it, or for an entry its name and aliases.
+        first_day: the day it was said, began or holds from.
+        last_day: the last such day; None for the first.
+        group: id of the thread, or else of the conversation, it belongs to.
+        neighbours: ids of the messages directly before and after.
+        sources: ids of the raw sources it is or rests on.
+    """
+
+    id: str
+    ranks: Mapping[str, int]
+    is_entry: bool = False
+    names: tuple[str, ...] = ()
+    first_day: date | None = None
+    last_day: date | None = None
+    group: str | None = None
+    neighbours: frozenset[str] = field(default_factory=frozenset)
+    sources: frozenset[str] = field(default_factory=frozenset)
+
+
+def graph_scores(
+    question: str,
+    candidates: Sequence[GraphCandidate],
+    *,
+    today: date | None = None,
+    weights: GraphWeights = DEFAULT_WEIGHTS,
+) -> list[float]:
+    """Return one score in [0, 1] for each candidate, in their order.
+
+    Args:
+        question: the query as typed.
+        candidates: all that were found, since they are each other's surroundings.
+        today: for ``last week`` and the like; None leaves such words out.
+        weights: the table of constants.
+
+    >>> alone, named = (GraphCandidate(id=id_, ranks={"r": 1}, names=(id_,)) for id_ in ("Bo", "Ana"))
+    >>> scores = graph_scores("What did Ana say?", [alone, named])
+    >>> scores[1] > scores[0]
+    True
+    """
+    bases = _bases(candidates, weights.rank_damping)
+    groups = _group_strength(candidates, bases, weights.group_hits)
+    entries = _entry_strength(candidates, bases)
+    asked = _Question(question, today)
+    return [
+        (
+            bases[candidate.id]
+            + weights.named * asked.names_any(candidate.names)
+            + weights.dated * asked.date_nearness(candidate, weights.dated_half_days)
+            + weights.group * (groups[candidate.group] if candidate.group is not None else 0.0)
+            + weights.neighbour * max((bases.get(id_, 0.0) for id_ in candidate.neighbours), default=0.0)
+            + weights.shared_entry * _shared(candidate, entries)
+        )
+        / weights.total
+        for candidate in candidates
+    ]
+
+
+class _Question:
+    """What a question names: people by words, times by dates."""
+
+    def __init__(self, text: str, today: date | None) -> None:
+        self._text = fold(text)
+        self._words = frozenset(_words(self._text))
+        self._dates = dates_in(text, today=today)
+
+    def names_any(self, names: Iterable[str]) -> bool:
+        return any(self._names(fold(name)) for name in names)
+
+    def date_nearness(self, candidate: GraphCandidate, half_days: float) -> float:
+        if candidate.first_day is None or not self._dates:
+            return 0.0
+        last = candidate.last_day or candidate.first_day
+        days = min(_days_between(mention, candidate.first_day, last) for mention in self._dates)
+        nearness: float = 2.0 ** (-days / half_days)
+        return nearness
+
+    def _names(self, name: str) -> bool:
+        if _UNSPACED.search(name):
+            return len(name) > 1 and name in self._text
+        return any(len(word) > 2 and word not in _NO_NAMES and word in self._words for word in _words(name))
+
+
+_UNSPACED: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
+_WORD: Final = regex.compile(r"[\p{L}\p{N}\p{M}]+")
+_NO_NAMES: Final = LATIN["en"] | {"mrs", "miss", "prof", "bot", "agent", "assistant", "user"}
+
+
+def _words(folded: str) -> list[str]:
+    return _WORD.findall(folded)
+
+
+def _days_between(mention: DateMention, first: date, last: date) -> int:
+    if not mention.every_year:
+        return max((first - mention.last).days, (mention.first - last).days, 0)
+    if last - first >= timedelta(days=366):
+        return 0
+    return min(mention.days_from(first), mention.days_from(last))
+
+
+def _bases(candidates: Iterable[GraphCandidate], damping: float) -> dict[str, float]:
+    fused = {c.id: sum(1.0 / (damping + rank) for rank in c.ranks.values()) for c in candidates}
+    best = max(fused.values(), default=0.0)
+    return {id_: score / best for id_, score in fused.items()} if best > 0 else fused
+
+
+def _group_strength(
+    candidates: Iterable[GraphCandidate], bases: Mapping[str, float], hits: int
+) -> dict[str | None, float]:
+    """Return for each group the sum of its best hits, 1 for the strongest group."""
+    members: dict[str | None, list[float]] = {}
+    for candidate in candidates:
+        members.setdefault(candidate.group, []).append(bases[candidate.id])
+    strength = {group: sum(sorted(found, reverse=True)[:hits]) for group, found in members.items()}
+    strongest = max((value for group, value in strength.items() if group is not None), default=0.0)
+    return {group: value / strongest if strongest > 0 else 0.0 for group, value in strength.items()}
+
+
+def _entry_strength(
+    candidates: Iterable[GraphCandidate], bases: Mapping[str, float]
+) -> dict[str, list[tuple[float, str]]]:
+    """Return for each source the entries among the candidates that rest on it, strongest first."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for candidate in candidates:
+        if candidate.is_entry:
+            for source in candidate.sources:
+                found.setdefault(source, []).append((bases[candidate.id], candidate.id))
+    return {source: sorted(entries, reverse=True)[:2] for source, entries in found.items()}
+
+
+def _shared(candidate: GraphCandidate, entries: Mapping[str, Sequence[tuple[float, str]]]) -> float:
+    return max(
+        (base for source in candidate.sources for base, id_ in entries.get(source, ()) if id_ != candidate.id),
+        default=0.0,
+    )

@@ -1,0 +1,104 @@
+"""The built-in reranker."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.rules.rerank_graph import DEFAULT_WEIGHTS, GraphCandidate, GraphWeights, graph_scores
+
+ROUTE = "message_keyword"
+
+
+def message(id_: str, rank: int = 5, **features: object) -> GraphCandidate:
+    return GraphCandidate(id=id_, ranks={ROUTE: rank}, **features)  # type: ignore[arg-type]
+
+
+def gain(question: str, with_feature: GraphCandidate, *others: GraphCandidate) -> float:
+    """How much better a candidate scores than an equal one without features."""
+    plain = GraphCandidate(id="plain", ranks=with_feature.ranks)
+    scores = graph_scores(question, [plain, with_feature, *others], today=date(2026, 11, 29))
+    return (scores[1] - scores[0]) * DEFAULT_WEIGHTS.total
+
+
+@pytest.mark.req("RE-17")
+def test_without_features_the_order_is_that_of_the_ranks() -> None:
+    scores = graph_scores("dogs", [message("a", 2), message("b", 1), message("c", 9)])
+    assert scores[1] > scores[0] > scores[2] > 0
+
+
+@pytest.mark.req("RE-17")
+def test_named_speaker_lifts() -> None:
+    assert gain("What did Caroline’s friend say?", message("m", names=("Caroline",))) == pytest.approx(0.5)
+    assert gain("张三说了什么", message("m", names=("张三",))) == pytest.approx(0.5)
+    assert gain("What did Ana say?", message("m", names=("Caroline",))) == 0
+    assert gain("When will it rain?", message("m", names=("Will Smith",))) == 0
+
+
+@pytest.mark.req("RE-17")
+def test_date_near_the_named_one_lifts() -> None:
+    question = "What happened on 7 May 2023?"
+    on_the_day = gain(question, message("m", first_day=date(2023, 5, 7)))
+    a_week_later = gain(question, message("m", first_day=date(2023, 5, 14)))
+    within_an_episode = gain(question, message("m", first_day=date(2023, 4, 1), last_day=date(2023, 6, 1)))
+    assert on_the_day == within_an_episode == pytest.approx(0.5)
+    assert a_week_later == pytest.approx(0.25)
+    assert gain("What happened?", message("m", first_day=date(2023, 5, 7))) == 0
+
+
+@pytest.mark.req("RE-17")
+def test_hit_in_the_same_thread_or_conversation_lifts() -> None:
+    lonely = gain("dogs", message("m", group="c1"), message("n", 1, group="c2"), message("o", 2, group="c2"))
+    joined = gain("dogs", message("m", group="c1"), message("n", 1, group="c1"), message("o", 2, group="c1"))
+    assert joined == pytest.approx(0.2)
+    assert 0 < lonely < joined
+
+
+@pytest.mark.req("RE-17")
+def test_hit_of_a_neighbour_lifts() -> None:
+    assert gain("dogs", message("m", neighbours=frozenset(["n"])), message("n", 1)) == pytest.approx(0.1)
+    assert gain("dogs", message("m", neighbours=frozenset(["missing"])), message("n", 1)) == 0
+
+
+@pytest.mark.req("RE-17")
+def test_hit_of_an_entry_on_the_same_source_lifts() -> None:
+    sources = frozenset(["m"])
+    entry = GraphCandidate(id="e", ranks={"entry_keyword": 1}, is_entry=True, sources=sources)
+    assert gain("dogs", message("m", sources=sources), entry) == pytest.approx(0.2)
+    other = GraphCandidate(id="e", ranks={"entry_keyword": 1}, is_entry=True, sources=frozenset(["x"]))
+    assert gain("dogs", message("m", sources=sources), other) == 0
+
+
+@pytest.mark.req("RE-17")
+def test_entry_does_not_lift_itself() -> None:
+    entry = GraphCandidate(id="e", ranks={ROUTE: 5}, is_entry=True, sources=frozenset(["m"]))
+    assert gain("dogs", entry) == 0
+
+
+def test_no_candidates_give_no_scores() -> None:
+    assert graph_scores("dogs", []) == []
+
+
+@pytest.mark.req("RE-18")
+@given(
+    st.text(),
+    st.lists(
+        st.builds(
+            GraphCandidate,
+            id=st.sampled_from("abcdef"),
+            ranks=st.dictionaries(st.sampled_from([ROUTE, "entry_keyword"]), st.integers(1, 50), max_size=2),
+            is_entry=st.booleans(),
+            names=st.tuples(st.text()),
+            first_day=st.none() | st.dates(),
+            group=st.none() | st.sampled_from(["g", "h"]),
+            neighbours=st.frozensets(st.sampled_from("abcdef")),
+            sources=st.frozensets(st.sampled_from("abcdef")),
+        ),
+        unique_by=lambda candidate: candidate.id,
+    ),
+)
+def test_scores_are_between_0_and_1(question: str, candidates: list[GraphCandidate]) -> None:
+    scores = graph_scores(question, candidates, weights=GraphWeights())
+    assert len(scores) == len(candidates)
+    assert all(0.0 <= score <= 1.0 for score in scores)
