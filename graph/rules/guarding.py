@@ -1,0 +1,87 @@
+"""Which guard a node of each kind gets: the law's own facts, from the node and the rule of its pool.
+
+Source: design section 2, KN-62, KN-124.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graph.model.access import Audience, Clause, Guard, Need
+from graph.model.fields import Node
+from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source, SourceState
+from graph.model.nodes.knowledge import Entry, Facet, FacetField
+from graph.model.nodes.work import AuditRecord
+from graph.model.time import Millis
+
+LIVE_ENTRY = "live"
+"""Tag of entries that are not deleted; lists filter by it inside the index."""
+
+_NEEDS: Mapping[str, Need] = {
+    "Source": Need.SOURCE,
+    "Episode": Need.ALL,
+    "Entry": Need.ANY,
+    "EntryVersion": Need.ALL,
+    "Block": Need.ANY,
+    "BlockVersion": Need.ALL,
+    "Attribute": Need.ALL,
+    "Relation": Need.ANY,
+    "RelationVersion": Need.ALL,
+    "Lesson": Need.ALL,
+    "MemoLine": Need.ALL,
+}
+
+
+def guard_of(node: Node, rules: Clause) -> Guard:
+    """Return the guard of `node`, whose own rule is `rules` (that of its pool)."""
+    return Guard(
+        node=node.id,
+        kind=type(node).__name__,
+        workspace=node.workspace,
+        pool=node.pool,
+        need=need_of(node),
+        rules=rules,
+        live=not isinstance(node, Source) or node.state == SourceState.LIVE,
+        tags=_tags(node),
+        sort_at=_sort_at(node),
+    )
+
+
+def need_of(node: Node) -> Need:
+    """Return what a node needs of its sources before it is readable."""
+    if isinstance(node, Facet):
+        return Need.ALL if node.field == FacetField.SUMMARY else Need.ANY
+    if isinstance(node, AuditRecord):
+        return Need.ALL if node.image_sources else Need.NONE
+    return _NEEDS.get(type(node).__name__, Need.NONE)
+
+
+def own_audience(guard: Guard) -> Audience:
+    """Return the audience of a node that rests on nothing else: a source, or a node that needs nothing."""
+    readable = guard.live and bool(guard.rules) and guard.need in (Need.SOURCE, Need.NONE)
+    clauses = frozenset({guard.rules}) if readable and guard.rules else frozenset()
+    return Audience(node=guard.node, clauses=clauses, excluded=guard.excluded)
+
+
+def channel_tag(channel: NodeId) -> str:
+    """Return the tag by which the messages of a channel are listed."""
+    return f"in:{channel}"
+
+
+def _tags(node: Node) -> tuple[str, ...]:
+    if isinstance(node, Entry):
+        return (LIVE_ENTRY, f"type:{node.type}") if node.deleted_at is None else ()
+    if isinstance(node, Source):
+        return (f"kind:{node.kind}",)
+    if isinstance(node, AuditRecord):
+        return (f"op:{node.operation}",)
+    return ()
+
+
+def _sort_at(node: Node) -> Millis:
+    if isinstance(node, Entry):
+        return node.updated_at
+    if isinstance(node, Source):
+        return node.occurred_at
+    return node.created_at

@@ -1,0 +1,84 @@
+"""The pools of knowledge: their ids and which one a conversation writes to. Source: KN-40 to KN-48, KN-104."""
+
+from __future__ import annotations
+
+from graph.model.access import Clause
+from graph.model.ids import NodeId, WorkspaceId, local_part, node_id
+from graph.model.nodes.evidence import Channel, ChannelKind, Conversation, RoutingRule
+from graph.model.nodes.knowledge import KbKind, KnowledgeBase
+from graph.model.time import Millis
+from graph.rules.rights import ChannelFacts
+from graph.rules.scopes import (
+    ConversationFacts,
+    KbScope,
+    MemoryScope,
+    RoutingFacts,
+    memory_scope_for,
+    pool_clause,
+)
+
+
+def base_id(workspace: str, owner: NodeId, kind: KbKind, channel: NodeId | None = None) -> NodeId:
+    """Return the id of a knowledge base: made from what it is, so that two first uses make the same one.
+
+    >>> base_id("w", NodeId("prn_w/agent/atlas"), KbKind.CHANNEL, NodeId("chn_w/atlas/ops"))
+    'knb_w/atlas/channel:ops'
+    """
+    place = f"{kind}:{local_part(channel)}" if channel else str(kind)
+    return node_id(KnowledgeBase.PREFIX, f"{workspace}/{local_part(owner)}/{place}")
+
+
+def new_base(
+    workspace: str, owner: NodeId, kind: KbKind, at: Millis, *, channel: NodeId | None = None
+) -> KnowledgeBase:
+    """Return an empty knowledge base of `owner`."""
+    own_id = base_id(workspace, owner, kind, channel)
+    return KnowledgeBase(
+        id=own_id,
+        workspace=WorkspaceId(workspace),
+        pool=own_id,
+        created_at=at,
+        owner_id=owner,
+        kind=kind,
+        channel_id=channel,
+    )
+
+
+def scope_of(base: KnowledgeBase) -> KbScope:
+    """Return what identifies a base for the rules of scope."""
+    return KbScope(kind=KbKind(base.kind), owner=base.owner_id, channel=base.channel_id)
+
+
+def clause_of(base: KnowledgeBase) -> Clause:
+    """Return the own rules of everything that lives in a base."""
+    return pool_clause(scope_of(base))
+
+
+def write_base(channel: Channel, rule: RoutingRule | None, at: Millis) -> KnowledgeBase:
+    """Return the base that a new conversation of `channel` writes to, as it is before its first use."""
+    kind = KbKind(memory_scope_for(channel_facts(channel), routing_facts(rule)))
+    own = None if kind is KbKind.SHARED else channel.id
+    return new_base(channel.workspace, channel.owner_id, kind, at, channel=own)
+
+
+def channel_facts(channel: Channel) -> ChannelFacts:
+    """Return a channel as the rules of scope see it."""
+    return ChannelFacts(id=channel.id, owner=channel.owner_id, kind=ChannelKind(channel.kind))
+
+
+def routing_facts(rule: RoutingRule | None) -> RoutingFacts | None:
+    """Return a routing rule as the rules of scope see it."""
+    if rule is None:
+        return None
+    return RoutingFacts(memory_scope=MemoryScope(rule.memory_scope), isolated=rule.isolated)
+
+
+def conversation_facts(conversation: Conversation, channel: Channel, *, over: bool = False) -> ConversationFacts:
+    """Return a conversation as the rules of scope see it; `over` adds that it has been idle too long."""
+    return ConversationFacts(
+        id=conversation.id,
+        workspace=conversation.workspace,
+        channel=channel_facts(channel),
+        memory_scope=MemoryScope(conversation.memory_scope),
+        closed=over or conversation.closed_at is not None,
+    )

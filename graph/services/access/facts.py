@@ -1,0 +1,113 @@
+"""Reads the facts from which `graph.rules.scopes` makes viewers; they are read within the request and never kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graph.model.access import SystemScope
+from graph.model.edges import EdgeType
+from graph.model.errors import NotFound
+from graph.model.ids import NodeId, prefix_of
+from graph.model.nodes.evidence import Channel, Conversation
+from graph.model.nodes.knowledge import KnowledgeBase
+from graph.model.nodes.people import Grant, Group, Principal, PrincipalKind, Right
+from graph.model.time import Millis
+from graph.rules.pools import channel_facts, conversation_facts
+from graph.rules.rights import ChannelFacts, GrantFact, ViewerFacts
+from graph.rules.scopes import ConversationFacts
+from graph.services.access.caller import Caller
+from graph.store.port import Reader
+from graph.store.query import And, Direction, Eq, Find, In
+
+VIEWER_FACTS = SystemScope(reason="facts about the viewer")
+HOUR_MS = 3_600_000
+
+
+async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
+    """Return what is known about the caller now.
+
+    Raises:
+        NotFound: the principal does not exist any more.
+    """
+    principal = (await reader.get(VIEWER_FACTS, [caller.principal])).get(caller.principal)
+    if not isinstance(principal, Principal) or principal.workspace != caller.workspace:
+        raise NotFound
+    grants = await grants_of(reader, caller.principal)
+    is_admin = any(g.right is Right.ADMIN and g.object_id == caller.workspace_node for g in grants)
+    return ViewerFacts(
+        workspace=caller.workspace,
+        workspace_node=caller.workspace_node,
+        principal=caller.principal,
+        kind=PrincipalKind(principal.kind),
+        grants=grants,
+        agents=await _agents(reader, caller) if is_admin else frozenset(),
+        channels=await channels_of(reader, caller.principal),
+        reads_shared=await _reads_shared(reader, principal),
+        token_rights=caller.rights,
+        disabled=principal.disabled_at is not None,
+    )
+
+
+async def grants_of(reader: Reader, principal: NodeId) -> tuple[GrantFact, ...]:
+    """Return the grants of a principal."""
+    page = await reader.find(VIEWER_FACTS, Find(kind=Grant, where=Eq("principal_id", principal)))
+    return tuple(GrantFact(right=Right(grant.right), object_id=grant.object_id) for grant in page.nodes)
+
+
+async def channels_of(reader: Reader, principal: NodeId) -> tuple[ChannelFacts, ...]:
+    """Return the channels that a principal is a member of, himself or through a group, in id order."""
+    edges = await reader.edges(VIEWER_FACTS, [principal], [EdgeType.MEMBER_OF], Direction.OUT)
+    targets = [edge.target for edge in edges]
+    own = [target for target in targets if prefix_of(target) == Channel.PREFIX]
+    groups = [target for target in targets if prefix_of(target) == Group.PREFIX]
+    found = [node for node in (await reader.get(VIEWER_FACTS, own)).values() if isinstance(node, Channel)]
+    if groups:
+        found += (await reader.find(VIEWER_FACTS, Find(kind=Channel, where=In("group_id", groups)))).nodes
+    return tuple(channel_facts(channel) for channel in sorted(set(found), key=lambda c: c.id))
+
+
+async def load_conversation(
+    reader: Reader, conversation_id: NodeId, *, now: Millis, idle_hours: float
+) -> tuple[Conversation, ConversationFacts]:
+    """Return a conversation and what the rules of scope need of it.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    conversation = (await reader.get(VIEWER_FACTS, [conversation_id])).get(conversation_id)
+    if not isinstance(conversation, Conversation):
+        raise NotFound
+    channel = (await reader.get(VIEWER_FACTS, [conversation.channel_id])).get(conversation.channel_id)
+    if not isinstance(channel, Channel):
+        raise NotFound
+    over = now - conversation.last_message_at >= idle_hours * HOUR_MS
+    return conversation, conversation_facts(conversation, channel, over=over)
+
+
+async def access_versions(reader: Reader, facts: ViewerFacts, owners: Sequence[NodeId] | None) -> dict[NodeId, int]:
+    """Return the access versions of the viewer and of the pools of `owners` (None: of the whole workspace).
+
+    They move with grants, membership, status, tags and withdrawals, not with ordinary writes (KN-116).
+    """
+    principal = (await reader.get(VIEWER_FACTS, [facts.principal])).get(facts.principal)
+    where = Eq("workspace", facts.workspace)
+    only = And((where, In("owner_id", list(owners)))) if owners is not None else where
+    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=only))).nodes
+    versions = {base.id: base.access_version for base in bases}
+    if isinstance(principal, Principal):
+        versions[principal.id] = principal.access_version
+    return versions
+
+
+async def _agents(reader: Reader, caller: Caller) -> frozenset[NodeId]:
+    where = And((Eq("workspace", caller.workspace), Eq("kind", PrincipalKind.AGENT)))
+    page = await reader.find(VIEWER_FACTS, Find(kind=Principal, where=where))
+    return frozenset(agent.id for agent in page.nodes)
+
+
+async def _reads_shared(reader: Reader, principal: Principal) -> frozenset[NodeId]:
+    if principal.kind != PrincipalKind.AGENT:
+        return frozenset()
+    edges = await reader.edges(VIEWER_FACTS, [principal.id], [EdgeType.READS_SHARED], Direction.OUT)
+    bases = await reader.get(VIEWER_FACTS, [edge.target for edge in edges])
+    return frozenset(base.owner_id for base in bases.values() if isinstance(base, KnowledgeBase))

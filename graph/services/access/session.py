@@ -1,0 +1,163 @@
+"""A session of reading: one viewer, one state of rights, one snapshot where the store has snapshots.
+
+Every read path goes through `Session`: the index proposes (`page`, `open`), the law disposes (`prove`). A row that the
+index let through and the law does not is dropped and counted as ``audience_mismatch``. Source: design section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from graph.model.access import SystemScope, Viewer
+from graph.model.edges import LAW_EDGES
+from graph.model.errors import NotFound, StoreUnavailable
+from graph.model.fields import Node
+from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import KnowledgeBase
+from graph.rules.pools import scope_of
+from graph.rules.rights import ViewerFacts
+from graph.rules.scopes import ConversationFacts, make_viewer, needs_access_record
+from graph.rules.visibility import SourceGraph, source_graph, visible_to
+from graph.services.access.caller import Caller
+from graph.services.access.facts import access_versions, load_conversation, load_facts
+from graph.services.audience import law_edge
+from graph.services.deps import Deps
+from graph.store.port import Isolation, Reader
+from graph.store.query import Direction, Find, Page
+
+T = TypeVar("T")
+N = TypeVar("N", bound=Node)
+
+POOLS = SystemScope(reason="which pools a read touched")
+MAX_REPEATS = 20
+
+
+@dataclass(kw_only=True, slots=True)
+class Session:
+    """What a read service works with.
+
+    Attributes:
+        viewer: the widest viewer of the caller (of an agent: in its conversation).
+        pools: knowledge bases seen so far in this request.
+        recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
+    """
+
+    deps: Deps
+    reader: Reader
+    caller: Caller
+    facts: ViewerFacts
+    viewer: Viewer
+    conversation: ConversationFacts | None = None
+    pools: dict[NodeId, KnowledgeBase] = field(default_factory=dict)
+    recorded: set[NodeId] = field(default_factory=set)
+
+    def narrowed(self, pools: Iterable[NodeId]) -> Viewer:
+        """Return the viewer asking about these pools only."""
+        return make_viewer(self.facts, conversation=self.conversation, pools=pools)
+
+    async def speak_in(self, conversation_id: NodeId, *, idle_hours: float) -> ConversationFacts:
+        """Let the session read as in a conversation: for an agent its read set, for others a narrower question.
+
+        Raises:
+            NotFound: unknown, another workspace's or another agent's conversation, or one the caller may not see.
+        """
+        _, facts = await load_conversation(self.reader, conversation_id, now=self.deps.now(), idle_hours=idle_hours)
+        self.viewer = make_viewer(self.facts, conversation=facts)
+        self.conversation = facts
+        if not await self.reader.get(self.viewer, [conversation_id]):
+            raise NotFound
+        return facts
+
+    async def page(self, query: Find[N], viewer: Viewer | None = None) -> Page[N]:
+        """Return a page of nodes that the index proposes and the law proves."""
+        page = await self.reader.find(viewer or self.viewer, query)
+        proved = await self._settle([node.id for node in page.nodes])
+        if len(proved) == len(page.nodes):
+            await self._touch(page.nodes)
+            return page
+        kept = [(node, place) for node, place in zip(page.nodes, page.places, strict=True) if node.id in proved]
+        await self._touch([node for node, _ in kept])
+        return Page(nodes=tuple(n for n, _ in kept), places=tuple(p for _, p in kept), more=page.more)
+
+    async def open(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        """Return those of `ids` that the caller may see, proved; the others are simply not there."""
+        found = await self.reader.get(self.viewer, list(dict.fromkeys(ids)))
+        proved = await self._settle(list(found))
+        shown = {id_: node for id_, node in found.items() if id_ in proved}
+        await self._touch(shown.values())
+        return shown
+
+    async def open_one(self, id_: NodeId, kind: type[N]) -> N:
+        """Return one node of a kind.
+
+        Raises:
+            NotFound: missing, hidden or of another kind, all alike.
+        """
+        node = (await self.open([id_])).get(id_)
+        if not isinstance(node, kind):
+            raise NotFound
+        return node
+
+    async def prove(self, ids: Sequence[NodeId]) -> frozenset[NodeId]:
+        """Return those of `ids` that the law shows to the viewer, by walking their sources."""
+        if not ids:
+            return frozenset()
+        return visible_to(await self.sources(ids), self.viewer) & frozenset(ids)
+
+    async def sources(self, ids: Sequence[NodeId]) -> SourceGraph:
+        """Return the graph of `ids` and of all they rest on, without any content."""
+        reached = await self.reader.closure(list(ids), LAW_EDGES, Direction.OUT)
+        guards = await self.reader.guards(list(reached.depths))
+        return source_graph(guards.values(), (law_edge(edge) for edge in reached.edges))
+
+    async def base(self, pool: NodeId) -> KnowledgeBase | None:
+        """Return a knowledge base (its facts, whether or not the caller reads it)."""
+        await self._load_pools([pool])
+        return self.pools.get(pool)
+
+    async def _settle(self, proposed: Sequence[NodeId]) -> frozenset[NodeId]:
+        proved = await self.prove(proposed)
+        if len(proved) != len(proposed):
+            self.deps.figures.count("audience_mismatch", len(proposed) - len(proved))
+        return proved
+
+    async def _touch(self, nodes: Iterable[Node]) -> None:
+        """Remember which private chats an auditor reads."""
+        if not self.viewer.audits:
+            return
+        seen = {node.pool for node in nodes if node.pool}
+        await self._load_pools(sorted(seen))
+        for pool in seen & self.pools.keys():
+            if needs_access_record(self.viewer, scope_of(self.pools[pool])):
+                self.recorded.add(pool)
+
+    async def _load_pools(self, pools: Sequence[NodeId]) -> None:
+        missing = [pool for pool in pools if pool not in self.pools]
+        if missing:
+            found = await self.reader.get(POOLS, missing)
+            self.pools |= {id_: node for id_, node in found.items() if isinstance(node, KnowledgeBase)}
+
+
+async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> tuple[T, Session]:
+    """Run `work` on one state of rights and return its result with the session (KN-116).
+
+    On a store without snapshots the access versions of the viewer and of the pools are read first and compared at
+    the end; if one moved, `work` runs again. It must have no effect of its own.
+
+    Raises:
+        StoreUnavailable: the rights moved during every one of many tries.
+    """
+    for _ in range(MAX_REPEATS):
+        async with deps.store.reading() as reader:
+            facts = await load_facts(reader, caller)
+            session = Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=make_viewer(facts))
+            if deps.store.isolation is Isolation.SNAPSHOT:
+                return await work(session), session
+            before = await access_versions(reader, facts, None)
+            result = await work(session)
+            if await access_versions(reader, facts, None) == before:
+                return result, session
+            deps.figures.count("read_repeated")
+    raise StoreUnavailable("rights are changing too fast to answer from one state: try again")

@@ -1,0 +1,59 @@
+"""What every service stands on: the ports, bundled once by the bootstrap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from graph.model.ids import IdSource, NodeId, node_id
+from graph.model.time import Clock, Millis
+from graph.ports import BlobStore, Embedder, PageFetcher, Randomness, Reranker, TextExtractor
+from graph.store.port import Store
+from graph.text.tokens import Tokenizer
+
+
+class Figures(Protocol):
+    """Counts what happens, without ids of people or content."""
+
+    def count(self, name: str, value: int = 1, **labels: str) -> None:
+        """Add to a counter."""
+        ...
+
+    def observe(self, name: str, value: float, **labels: str) -> None:
+        """Record one measured value, such as seconds."""
+        ...
+
+
+class NoFigures:
+    """Counts nothing."""
+
+    def count(self, name: str, value: int = 1, **labels: str) -> None:
+        """Forget it."""
+
+    def observe(self, name: str, value: float, **labels: str) -> None:
+        """Forget it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deps:
+    """The ports of the core."""
+
+    store: Store
+    clock: Clock
+    ids: IdSource
+    randomness: Randomness
+    tokenizer: Tokenizer
+    blobs: BlobStore
+    fetcher: PageFetcher
+    extractor: TextExtractor
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    figures: Figures = field(default_factory=NoFigures)
+
+    def new_id(self, prefix: str) -> NodeId:
+        """Return the id of a new node of the kind that `prefix` names."""
+        return node_id(prefix, self.ids.new())
+
+    def now(self) -> Millis:
+        """Return the present time."""
+        return self.clock.now()

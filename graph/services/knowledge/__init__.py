@@ -1,0 +1,1 @@
+"""Use cases of knowledge: conversations, evidence, operations, reads, audit and restore."""

@@ -1,0 +1,161 @@
+"""The one way in which knowledge is written: changes, audit, audiences and keyword texts in one transaction.
+
+A caller locks (`hold`), reads and decides under the lock, then calls `commit` once. Source: KN-82, design section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from graph.model.access import Clause, Guard, SystemScope
+from graph.model.edges import Edge, EdgeType
+from graph.model.errors import NotFound
+from graph.model.ids import NodeId, WorkspaceId, node_id
+from graph.model.nodes.knowledge import KnowledgeBase
+from graph.model.nodes.work import AuditRecord
+from graph.model.schema import kind_of
+from graph.model.time import Millis
+from graph.rules.audit_chain import AuditDraft, Head, seal
+from graph.rules.changes import Changes, text_id
+from graph.rules.guarding import guard_of
+from graph.rules.pools import clause_of
+from graph.services.audience import guard_and_decide
+from graph.services.deps import Deps
+from graph.store.port import Reader, Writer
+from graph.store.query import TextIndex, TextRow
+from graph.text.words import analyze
+
+COMMIT_GUARD = SystemScope(reason="guards of a commit")
+_SALT_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """Where and when a set of changes is written."""
+
+    pool: NodeId
+    tx_id: str
+    at: Millis
+    language: str = "en"
+
+
+async def hold(writer: Writer, pool: NodeId, ids: Iterable[NodeId] = ()) -> KnowledgeBase:
+    """Lock a pool and what a write rests on, in id order, and return the pool as it is now.
+
+    Raises:
+        NotFound: there is no such pool.
+    """
+    await writer.lock(sorted({pool, *ids}))
+    found = (await writer.get(COMMIT_GUARD, [pool])).get(pool)
+    if not isinstance(found, KnowledgeBase):
+        raise NotFound
+    return found
+
+
+async def commit(writer: Writer, deps: Deps, where: Commit, changes: Changes) -> tuple[AuditRecord, ...]:
+    """Write `changes` with their audit records into `where.pool`, which the caller holds.
+
+    Returns the audit records in the order of the drafts. The audiences of everything that rests on what changed
+    are up to date when this returns.
+    """
+    pool = (await writer.get(COMMIT_GUARD, [where.pool]))[where.pool]
+    assert isinstance(pool, KnowledgeBase)
+    records = _seal_all(deps, where, pool, changes.drafts)
+    await _write_nodes(writer, changes, records)
+    await _write_links(writer, changes, records)
+    guards = await _guards(writer, changes, records, pool)
+    await guard_and_decide(writer, guards, changes.touched)
+    await _write_texts(writer, where, changes)
+    await _move_pool(writer, pool, records)
+    return records
+
+
+def _seal_all(deps: Deps, where: Commit, pool: KnowledgeBase, drafts: Sequence[AuditDraft]) -> tuple[AuditRecord, ...]:
+    head = Head(seq=pool.audit_seq, hash=pool.audit_head)
+    records = []
+    for draft in drafts:
+        sealed = seal(
+            draft,
+            head,
+            record_id=deps.new_id(AuditRecord.PREFIX),
+            pool=where.pool,
+            tx_id=where.tx_id,
+            recorded_at=where.at,
+            salt=deps.randomness.bytes(_SALT_BYTES),
+        )
+        head = sealed.head
+        records.append(sealed.to_node(pool.workspace))
+    return tuple(records)
+
+
+async def _write_nodes(writer: Writer, changes: Changes, records: Sequence[AuditRecord]) -> None:
+    for node, expected in changes.expected.items():
+        await writer.patch(node, changes.patches.pop(node, {}), expected=expected)
+    await writer.patch_many(changes.patches)
+    await writer.put([*changes.puts, *records])
+
+
+async def _write_links(writer: Writer, changes: Changes, records: Sequence[AuditRecord]) -> None:
+    await writer.unlink(changes.unlinks)
+    await writer.link([*changes.links, *(edge for record in records for edge in _record_edges(record))])
+
+
+def _record_edges(record: AuditRecord) -> list[Edge]:
+    edges = [Edge(type=EdgeType.TARGETS, source=record.id, target=record.target_id)]
+    edges += [Edge(type=EdgeType.IMAGES, source=record.id, target=NodeId(s)) for s in record.image_sources]
+    if record.restores_id:
+        edges.append(Edge(type=EdgeType.RESTORES, source=record.id, target=record.restores_id))
+    return edges
+
+
+async def _guards(writer: Writer, changes: Changes, records: Sequence[AuditRecord], pool: KnowledgeBase) -> list[Guard]:
+    known: dict[NodeId, Clause] = {pool.id: clause_of(pool)}
+    again = (await writer.get(COMMIT_GUARD, sorted(changes.reguard))).values()
+    guards = []
+    for node in (*changes.puts, *records, *again):
+        spec = kind_of(node.id)
+        if spec is not None and spec.guarded:
+            rules = changes.own_rules.get(node.id) or await _rules_of(writer, known, node.pool or pool.id)
+            guards.append(guard_of(node, rules))
+    return guards
+
+
+async def _rules_of(reader: Reader, known: dict[NodeId, Clause], pool: NodeId) -> Clause:
+    if pool not in known:
+        found = (await reader.get(COMMIT_GUARD, [pool])).get(pool)
+        if not isinstance(found, KnowledgeBase):
+            raise NotFound
+        known[pool] = clause_of(found)
+    return known[pool]
+
+
+async def _write_texts(writer: Writer, where: Commit, changes: Changes) -> None:
+    await writer.unindex(changes.untexts)
+    await writer.index(
+        [
+            TextRow(
+                id=text_id(text.guard, text.part),
+                index=TextIndex.ENTRY,
+                guard=text.guard,
+                item=text.item,
+                part=text.part,
+                pool=where.pool,
+                words=analyze(text.text, default=where.language),
+                sort_at=where.at,
+            )
+            for text in changes.texts
+        ]
+    )
+
+
+async def _move_pool(writer: Writer, pool: KnowledgeBase, records: Sequence[AuditRecord]) -> None:
+    moved: dict[str, object] = {"version": pool.version + 1}
+    if records:
+        moved |= {"audit_seq": records[-1].seq, "audit_head": records[-1].hash}
+    await writer.patch_many({pool.id: moved})
+
+
+def guide_base_id(workspace: WorkspaceId, principal: NodeId) -> NodeId:
+    """Return the id of the base that holds only a person's Curation Guide (KN-104)."""
+    return node_id(KnowledgeBase.PREFIX, f"{workspace}/{principal}/guide")
