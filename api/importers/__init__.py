@@ -1,0 +1,1 @@
+"""Readers of other programs' chat exports; each yields `ImportedMessage` and stores nothing."""

@@ -1,0 +1,125 @@
+"""Find out which form an export has, and read it."""
+
+import zipfile
+from collections.abc import Iterator
+from datetime import tzinfo
+from enum import StrEnum
+from pathlib import Path
+from typing import IO
+
+import ijson
+
+from api.importers.chatgpt import read_chatgpt
+from api.importers.dates import Dates, Place
+from api.importers.json_lines import read_json_lines
+from api.importers.locomo import read_locomo
+from api.importers.model import ImportedMessage, ImportInvalid, ImportTally
+from api.importers.slack import read_slack
+
+_CONVERSATIONS = "conversations.json"
+
+
+class Form(StrEnum):
+    """The forms that can be imported; the values are those of `--format`."""
+
+    JSON_LINES = "jsonl"
+    LOCOMO = "locomo"
+    SLACK = "slack"
+    CHATGPT = "chatgpt"
+
+
+def detect_form(path: Path) -> Form:
+    """Return the form of an export, by its content; `.jsonl` and `.ndjson` by their name.
+
+    Raises:
+        ImportInvalid: `no_file`, or `unknown_form`.
+    """
+    if not path.exists():
+        raise Place(file=path.name).invalid("no_file", "there is no such file or folder")
+    if path.is_dir():
+        names = {item.name for item in path.iterdir()}
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+    else:
+        return _detect_file(path)
+    if {"users.json", "channels.json"} <= names:
+        return Form.SLACK
+    if _CONVERSATIONS in names:
+        return Form.CHATGPT
+    raise _unknown(path)
+
+
+def read_export(path: Path, *, form: Form, timezone: tzinfo | None, tally: ImportTally) -> Iterator[ImportedMessage]:
+    """Yield the messages of an export; files stay open only while it is consumed.
+
+    Args:
+        path: a file, a folder or a zip of one.
+        form: as `detect_form` or the user says.
+        timezone: for dates without one; None refuses them.
+        tally: is filled on the way.
+
+    Raises:
+        ImportInvalid: with file, place and reason; what was yielded before it is sound.
+    """
+    dates = Dates(zone=timezone, tally=tally)
+    if form is Form.SLACK:
+        yield from read_slack(path if path.is_dir() else zipfile.Path(path), dates=dates)
+        return
+    with _opened(path) as stream:
+        if form is Form.JSON_LINES:
+            yield from read_json_lines(_lines(stream, path.name), file=path.name, dates=dates)
+        elif form is Form.LOCOMO:
+            yield from read_locomo(stream, file=path.name, dates=dates)
+        else:
+            yield from read_chatgpt(stream, file=path.name, dates=dates)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open the file, or the one that matters in a folder or zip."""
+    if path.is_dir():
+        return (path / _CONVERSATIONS).open("rb")
+    if zipfile.is_zipfile(path):
+        return zipfile.ZipFile(path).open(_CONVERSATIONS)
+    return path.open("rb")
+
+
+def _lines(stream: IO[bytes], file: str) -> Iterator[str]:
+    """Yield decoded lines; only line feeds end one."""
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise Place(file=file, line=number).invalid("bad_line", "the line is not UTF-8") from error
+
+
+def _detect_file(path: Path) -> Form:
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return Form.JSON_LINES
+    try:
+        with path.open("rb") as stream:
+            for prefix, event, value in ijson.parse(stream):
+                if prefix == "" and event != "start_array":
+                    return _single(path)
+                if (prefix, event, value) == ("item", "map_key", "mapping"):
+                    return Form.CHATGPT
+                if (prefix, event, value) == ("item", "map_key", "conversation"):
+                    return Form.LOCOMO
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        raise _unknown(path) from error
+    raise _unknown(path)
+
+
+def _single(path: Path) -> Form:
+    """A file that begins with an object may be JSON Lines under another name."""
+    with path.open("rb") as stream:
+        first = stream.readline(1_000_000)
+    if first.lstrip().startswith(b"{") and b'"sentAt"' in first:
+        return Form.JSON_LINES
+    raise _unknown(path)
+
+
+def _unknown(path: Path) -> ImportInvalid:
+    return Place(file=path.name).invalid(
+        "unknown_form", "the form is not known; give JSON Lines, LoCoMo, a Slack export or a ChatGPT export"
+    )
