@@ -175,7 +175,7 @@ class _Fixpoint:
 
     def _climb(self, node: NodeId) -> None:
         guard = self.graph.guards[node]
-        own = self._own_rules_pass(guard)
+        own = guard.need is not Need.SOURCE or self._own_rules_pass(guard)  # others were asked when opened
         if own:
             self.shown.add(node)
         for edge in self.graph.dependents.get(node, ()):
