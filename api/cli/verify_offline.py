@@ -84,7 +84,7 @@ def image_fault(record: Line, erased: set[str]) -> str:
     images = [record.get("before"), record.get("after")]
     kept = [record.get("before_commitment", ""), record.get("after_commitment", "")]
     salt = record.get("salt", "")
-    if not salt and any(kept) and images == [ERASED if one else None for one in kept]:
+    if salt == "" and any(kept) and images == [ERASED if one else None for one in kept]:
         explained = erased.intersection(record.get("image_sources", ()))
         return "" if explained else "images are gone, and no source.erase record explains it"
     key = bytes.fromhex(salt)

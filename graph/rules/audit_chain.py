@@ -95,7 +95,7 @@ class SealedAudit:
     @property
     def is_erased(self) -> bool:
         """Whether its images were erased."""
-        return not self.salt and bool(self.before_commitment or self.after_commitment)
+        return self.salt == "" and bool(self.before_commitment or self.after_commitment)
 
     def to_node(self, workspace: WorkspaceId) -> AuditRecord:
         """Return the node that keeps this record."""
@@ -121,7 +121,7 @@ class SealedAudit:
         Raises:
             BadInput: a field is missing, or there is one that no record has.
         """
-        if line.keys() != EXPORT_FIELDS:
+        if line.keys() != EXPORT_FIELDS or not isinstance(line["image_sources"], list | tuple):
             raise BadInput("an audit record has exactly the fields of AuditRecord", field="record")
         drafted = {name: line[name] for name in AuditDraft.__dataclass_fields__}
         draft = AuditDraft(**{**drafted, "image_sources": tuple(line["image_sources"])})
@@ -315,7 +315,7 @@ def _image_break(record: SealedAudit, erased: Container[str] | None) -> ChainBre
     try:
         salt = bytes.fromhex(record.salt)
         kept = (_commitment(draft.before, salt), _commitment(draft.after, salt))
-    except (BadInput, ValueError):
+    except (BadInput, ValueError, TypeError):
         return ChainBreak.IMAGE
     wanted_salt = salt.hex() if any(kept) else ""
     same = kept == (record.before_commitment, record.after_commitment)

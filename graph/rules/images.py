@@ -40,7 +40,6 @@ added later has one. An entry is undone whole or not at all (`graph.rules.restor
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -55,15 +54,6 @@ BLOCKS = "blocks"
 RELATIONS = "relations"
 ATTRIBUTE_PREFIX = "attributes."
 PLACE_KEYS = ("entryId", "position")
-
-
-def normal_name(name: str) -> str:
-    """Return the form in which names of entries are compared (KN-18).
-
-    >>> normal_name("  Ｃafé   Nord ")
-    'café nord'
-    """
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def citation(

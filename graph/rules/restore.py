@@ -16,7 +16,8 @@ from graph.model.ids import NodeId
 from graph.rules.audit_chain import AuditDraft, SealedAudit
 from graph.rules.audit_operations import AuditOperation, is_restorable
 from graph.rules.canonical import digest
-from graph.rules.images import Image, normal_name, parts
+from graph.rules.images import Image, parts
+from graph.rules.names import normalised_name
 from graph.rules.restore_world import (
     CONTAINERS,
     RestoreStep,
@@ -96,7 +97,7 @@ def needs(records: Iterable[SealedAudit]) -> RestoreNeeds:
         whole_entries=frozenset(record.draft.target_id for record in listed if is_whole_change(record)),
         live=frozenset(image[key] for image in images for key in CONTAINERS if key in image),
         triples=frozenset(triple(image) for image in images if is_relation(image)),
-        names=frozenset((record.pool, normal_name(name)) for record in listed for name in _names(record)),
+        names=frozenset((record.pool, normalised_name(name)) for record in listed for name in _names(record)),
     )
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from graph.rules.audit_chain import SealedAudit
-from graph.rules.images import RELATIONS, Image, is_whole, normal_name, parts, same_image, whole_entry
+from graph.rules.images import RELATIONS, Image, is_whole, parts, same_image, whole_entry
+from graph.rules.names import normalised_name
 
 Triple = tuple[str, str, str]
 """Subject, type and object of a relation."""
@@ -115,7 +116,7 @@ class World:
     def _name_owner(self, record: SealedAudit, restored: Image | None) -> str | None:
         if restored is None or "name" not in restored:
             return None
-        owner = self.names.get((record.pool, normal_name(restored["name"])))
+        owner = self.names.get((record.pool, normalised_name(restored["name"])))
         return None if owner == record.draft.target_id else owner
 
     def _apply(self, step: RestoreStep) -> None:
@@ -128,10 +129,10 @@ class World:
         self._rename(step.record.pool, target, old, self.objects.get(target))
 
     def _rename(self, pool: str, target: str, old: Image | None, new: Image | None) -> None:
-        if old and "name" in old and self.names.get((pool, normal_name(old["name"]))) == target:
-            del self.names[pool, normal_name(old["name"])]
+        if old and "name" in old and self.names.get((pool, normalised_name(old["name"]))) == target:
+            del self.names[pool, normalised_name(old["name"])]
         if new and "name" in new:
-            self.names[pool, normal_name(new["name"])] = target
+            self.names[pool, normalised_name(new["name"])] = target
 
     def _where(self, holds: Callable[[Image], bool]) -> dict[str, Image]:
         return {key: image for key, image in self.objects.items() if image is not None and holds(image)}
