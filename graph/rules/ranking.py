@@ -39,11 +39,12 @@ AVERAGE_WORDS: Final[Mapping[TextKind, float]] = {
     TextKind.ALIAS: 2.0,
     TextKind.SUMMARY: 40.0,
     TextKind.BLOCK: 40.0,
-    TextKind.MESSAGE: 25.0,
-    TextKind.MESSAGE_WINDOW: 75.0,
+    TextKind.MESSAGE: 50.0,
+    TextKind.MESSAGE_WINDOW: 150.0,
 }
 """Constant lengths in index words, so that a score never depends on texts that the viewer cannot see: a name of a
-few words, a chat message of two sentences, three messages in a window, a block or summary of a short paragraph."""
+few words, a block or summary of a short paragraph, a chat message of a few sentences (longer than most, because
+brevity alone says little in a chat, and CJK text gives two words a character), three messages in a window."""
 
 ENTRY_WEIGHTS: Final[Mapping[TextKind, float]] = {
     TextKind.NAME: 4.0,
@@ -53,9 +54,10 @@ ENTRY_WEIGHTS: Final[Mapping[TextKind, float]] = {
 }
 """Fixed by RE-9."""
 
-WINDOW_WEIGHT: Final = 0.5
-"""What a message's text with its neighbours adds to the text alone: a word next door counts half, so that the
-message that answers stays before the one beside it."""
+WINDOW_WEIGHT: Final = 2.0
+"""How a message's text with its neighbours counts beside the text alone: what a chat message is about is said next
+door as often as in itself. The window includes the message, so one that holds the word stays before its neighbour,
+three to two. Measured on development data: recall@10 .61 at 0, .69 at 1, .71 at 2 and at 3."""
 
 
 class Bm25:
@@ -124,7 +126,10 @@ def message_score(alone: float, window: float) -> float:
     """Return a message's score from its text alone and its text with the neighbours before and after.
 
     Both texts belong to one message and give it one rank in the route ``message_keyword``: the scores are added,
-    the window's at half weight. The window holds the message's own words too, so its words count one and a half.
+    the window's at double weight. Each is BM25 over its own kind of text, with its own N, df and average length.
+
+    >>> message_score(1.0, 0.5)
+    2.0
     """
     return alone + WINDOW_WEIGHT * window
 

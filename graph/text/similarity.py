@@ -17,9 +17,7 @@ _CJK: Final = regex.compile(rf"[{_CJK_CLASS}]")
 _NAME_CHARACTERS: Final = regex.compile(
     r"[\p{L}\p{N}][[\p{Mn}\p{Mc}]--\p{Default_Ignorable_Code_Point}]*", regex.VERSION1
 )
-_UNITS: Final = regex.compile(
-    rf"([{_CJK_CLASS}]+)|([[\p{{L}}\p{{N}}\p{{M}}]--[{_CJK_CLASS}]]+)", regex.VERSION1
-)
+_UNITS: Final = regex.compile(rf"([{_CJK_CLASS}]+)|([[\p{{L}}\p{{N}}\p{{M}}]--[{_CJK_CLASS}]]+)", regex.VERSION1)
 
 
 def name_key(name: str) -> str:

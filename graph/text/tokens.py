@@ -81,4 +81,3 @@ class CountingTokenizer:
 
 
 DEFAULT_TOKENIZER: Final[Tokenizer] = ApproximateTokenizer()
-

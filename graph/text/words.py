@@ -51,11 +51,10 @@ _UNSPACED: Final = (
 )
 _PART: Final = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}]--[{_UNSPACED}]]*"
 _JOINERS: Final = "-_.@:/'"
-_TOKENS: Final = regex.compile(
-    rf"([{_UNSPACED}]+)|({_PART}(?:[{_JOINERS}]{_PART})*)", regex.VERSION1 | regex.UNICODE
-)
+_TOKENS: Final = regex.compile(rf"([{_UNSPACED}]+)|({_PART}(?:[{_JOINERS}]{_PART})*)", regex.VERSION1 | regex.UNICODE)
 _ASCII_TOKENS: Final = re.compile(r"[a-z0-9]+(?:[-_.@:/'][a-z0-9]+)*")
 _SPLIT: Final = re.compile(r"[-_.@:/]")
+_SENTENCE: Final = re.compile(r"[^\s.!?。！？][^.!?。！？\n]*[.!?。！？]*")
 _INVISIBLE: Final = dict.fromkeys((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _APOSTROPHES: Final = {0x2019: "'", 0x02BC: "'", 0x2018: "'"}
 
@@ -96,6 +95,23 @@ def query_words(text: str, *, language: str | None = None, default: str = "en") 
     ('猫',)
     """
     return _analyzer(default).query(text, language)
+
+
+def best_match(text: str, words: Iterable[str], *, default: str = "en") -> int:
+    """Return where the sentence begins that holds most of a query's words: the first such, 0 if none does.
+
+    The offset counts code points of the text as it is given, so that a cut can keep what matched.
+
+    >>> best_match("It rained. The dogs ran home. We ate.", query_words("running dogs"))
+    11
+    """
+    wanted = frozenset(words)
+    best, most = 0, 0
+    for sentence in _SENTENCE.finditer(text):
+        shared = len(wanted.intersection(analyze(sentence.group(), default=default)))
+        if shared > most:
+            best, most = sentence.start(), shared
+    return best
 
 
 def fold(text: str) -> str:

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.text.words import MAX_WORD_CHARACTERS, analyze, detect_language, fold, forget_cached_words, query_words
+from graph.text.words import (
+    MAX_WORD_CHARACTERS,
+    analyze,
+    best_match,
+    detect_language,
+    fold,
+    forget_cached_words,
+    query_words,
+)
 
 STORED = (
     "外币汇率换算每日更新",
@@ -181,3 +189,21 @@ def test_forgetting_cached_words_changes_no_result() -> None:
     before = analyze("running dogs")
     forget_cached_words()
     assert analyze("running dogs") == before
+
+
+@pytest.mark.req("RE-27")
+@pytest.mark.parametrize(
+    ("text", "query", "sentence"),
+    [
+        ("Rain. A dog. Two dogs ran home.", "dog home", "Two dogs"),
+        ("下雨了。外币汇率每日更新。", "汇率", "外币汇率"),
+        ("nothing here", "dog", "nothing"),
+        ("Cafe\u0301 one. Dog two.", "dog", "Dog two"),
+    ],
+)
+def test_best_match_is_the_sentence_with_most_words(text: str, query: str, sentence: str) -> None:
+    assert text[best_match(text, query_words(query)) :].startswith(sentence)
+
+
+def test_best_match_of_an_empty_text_is_its_beginning() -> None:
+    assert best_match("", ["dog"]) == 0
