@@ -1,20 +1,18 @@
-r"""Cut a text into paragraphs short enough to be one block each.
+"""Cut a text into paragraphs short enough to be one block each.
 
-A paragraph is an exact slice of the normalised text (NFC, ``\n`` line ends), so its offsets can be used
+A paragraph is an exact slice of the normalised text (NFC, CRLF as LF), so its offsets can be used
 for a citation. Pure; no language model, no language detection.
 """
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import regex
 
+from graph.text.quotes import MAX_QUOTE_CHARACTERS, normalise_source
+
 MAX_PARAGRAPH = 2_000
 """Characters (code points after NFC) of one block. Source: KN-21, MA-12."""
-
-MAX_QUOTE = 500
-"""Characters of one quote. Source: KN-70."""
 
 _BLANK_LINES = regex.compile(r"\n[^\S\n]*\n\s*")
 _HEADING = regex.compile(r"#{1,6} [^\n]+\Z")
@@ -29,11 +27,6 @@ class Paragraph:
     text: str
     start: int
     end: int
-
-
-def normalise(text: str) -> str:
-    r"""Return the text as it is stored and quoted: NFC, every line end ``\n``. Source: KN-70."""
-    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def cut_paragraphs(text: str, *, limit: int = MAX_PARAGRAPH) -> list[Paragraph]:
@@ -52,11 +45,11 @@ def cut_paragraphs(text: str, *, limit: int = MAX_PARAGRAPH) -> list[Paragraph]:
     """
     if limit < 1:
         raise ValueError("limit must be at least 1")
-    whole = normalise(text)
+    whole = normalise_source(text)
     return [piece for start, end in _join_headings(whole, limit) for piece in _cut(whole, start, end, limit)]
 
 
-def leading_quote(paragraph: str, *, limit: int = MAX_QUOTE) -> str:
+def leading_quote(paragraph: str, *, limit: int = MAX_QUOTE_CHARACTERS) -> str:
     """Return the longest beginning of a paragraph that may be a quote, cut like a long sentence.
 
     >>> leading_quote("All of it.")

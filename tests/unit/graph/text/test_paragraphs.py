@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.text.paragraphs import cut_paragraphs, leading_quote, normalise
+from graph.text.paragraphs import cut_paragraphs, leading_quote
+from graph.text.quotes import normalise_source
 
 texts = st.text(alphabet=st.sampled_from("ab é。. \n\r\t#👩‍🚀中！"), max_size=200)
 
@@ -51,7 +52,7 @@ def test_a_limit_below_one_is_refused() -> None:
 @pytest.mark.req("MA-12", "KN-21")
 @given(texts, st.integers(1, 30))
 def test_pieces_are_slices_within_the_limit_and_lose_only_white_space(text: str, limit: int) -> None:
-    whole = normalise(text)
+    whole = normalise_source(text)
     pieces = cut_paragraphs(text, limit=limit)
     assert all(whole[p.start : p.end] == p.text and 1 <= len(p.text) <= limit for p in pieces)
     assert all(a.end <= b.start for a, b in itertools.pairwise(pieces))
