@@ -1,0 +1,1 @@
+"""One suite for every store: memory, embedded and Neo4j give the same answers (KN-12)."""
