@@ -258,7 +258,11 @@ async def test_patch_with_a_taken_key_is_refused_whole(store: Store, world: Worl
 async def test_patch_many_leaves_out_what_is_missing(store: Store, world: World, ask: Ask) -> None:
     one, two = world.make_entry(), world.make_source()
     await put(store, one, two)
-    changes = {one.id: {"name": "new"}, world.id("ent"): {"name": "x"}, two.id: {"text": "t", "latest": False}}
+    changes: dict[NodeId, dict[str, Any]] = {
+        one.id: {"name": "new"},
+        world.id("ent"): {"name": "x"},
+        two.id: {"text": "t", "latest": False},
+    }
     await store.transact(lambda writer: writer.patch_many(changes))
     assert await ask.count(world.system, Entry, Eq("name", "new")) == 1
     assert await ask.count(world.system, type(two), Eq("latest", False)) == 1

@@ -56,6 +56,10 @@ def joined(pages: Sequence[Sequence[NodeId]]) -> list[NodeId]:
     return [id for page in pages for id in page]
 
 
+async def remove(store: Store, *ids: NodeId) -> None:
+    await store.transact(lambda writer: writer.delete(ids))
+
+
 @pytest.fixture
 async def entries(store: Store, world: World) -> list[Entry]:
     """Twelve guarded entries with many ties and unset values in every order."""
@@ -151,17 +155,18 @@ async def test_inserts_and_removals_between_pages_cause_no_repeat_and_no_gap(
     expected = in_order(entries, order)[:: -1 if backward else 1]
     removed: set[NodeId] = set()
     seen: list[NodeId] = []
-    for round in range(100):
+    for number in range(100):
         page = await ask.page(scope, Entry, order=order, first=2, after=place, backward=backward)
         seen += [node.id for node in page.nodes]
         if not page.more:
             break
         place = page.places[-1]
-        if round < 5:
-            near = [n for n in expected if n not in seen and n not in removed][-1]
-            removed |= {page.nodes[-1].id, near}
-            await store.transact(lambda writer, gone=(page.nodes[-1].id, near): writer.delete(gone))
-            new = world.make_entry(name="a", deleted_at=None, created_at=Millis(NOW + round % 3))
+        if number < 5:
+            ahead = [id for id in expected if id not in seen and id not in removed]
+            gone = [page.nodes[-1].id, *ahead[-1:]]
+            removed.update(gone)
+            await remove(store, *gone)
+            new = world.make_entry(name="a", deleted_at=None, created_at=Millis(NOW + number % 3))
             await world.write(store, new, clauses=[clause(shared())])
     old = [id for id in seen if id in expected]
     kept = [id for id in expected if id not in removed]
@@ -172,7 +177,7 @@ async def test_inserts_and_removals_between_pages_cause_no_repeat_and_no_gap(
 async def test_a_place_works_after_its_node_is_gone(store: Store, ask: Ask, world: World, entries: list[Entry]) -> None:
     expected = in_order(entries, Newest())
     place = (await ask.page(world.viewer(shared()), Entry, order=Newest(), first=4)).places[-1]
-    await store.transact(lambda writer: writer.delete([place.id]))
+    await remove(store, place.id)
     assert await ask.ids(world.viewer(shared()), Entry, order=Newest(), after=place) == expected[4:]
     assert await ask.ids(world.viewer(shared()), Entry, order=Newest(), after=place, backward=True) == expected[2::-1]
 
