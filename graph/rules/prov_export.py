@@ -47,6 +47,9 @@ AGENT_KINDS = frozenset({"Principal", "Group", "Organization"})
 NAMESPACE = Namespace("rw", "urn:rootward:")
 """Ids become names in this namespace."""
 
+EDGES = Namespace("rwe", "urn:rootward:edge:")
+"""Edges have names of their own, by their order, so that an export read and written again is equal."""
+
 _DERIVATIONS = frozenset(
     {EdgeType.CITES, EdgeType.DERIVED_FROM, EdgeType.SUMMARIZES, EdgeType.CONCLUDES_FROM, EdgeType.SUPERSEDES}
 )
@@ -96,9 +99,10 @@ def to_prov_json(graph: Graph) -> str:
     document.add_namespace(NAMESPACE)
     for node, data in clean.nodes(data=True):
         _add_node(document, NAMESPACE[node], data)
-    for source, target, data in clean.edges(data=True):
+    document.add_namespace(EDGES)
+    for source, target, key, data in clean.edges(keys=True, data=True):
         kinds = (_prov_kind(clean.nodes[source]), _prov_kind(clean.nodes[target]))
-        _add_edge(document, NAMESPACE[source], NAMESPACE[target], kinds, data)
+        _add_edge(document, EDGES[key], (NAMESPACE[source], NAMESPACE[target]), kinds, data)
     return str(document.serialize(format="json", sort_keys=True))
 
 
@@ -144,23 +148,23 @@ def _add_node(document: ProvDocument, name: QualifiedName, data: Mapping[str, Js
 
 def _add_edge(
     document: ProvDocument,
-    source: QualifiedName,
-    target: QualifiedName,
+    name: QualifiedName,
+    ends: tuple[QualifiedName, QualifiedName],
     kinds: tuple[_Prov, _Prov],
     data: Mapping[str, Json],
 ) -> None:
-    attributes = _attributes(data)
+    (source, target), attributes = ends, _attributes(data)
     type_ = data.get("type")
     if type_ in _DERIVATIONS and kinds == (_Prov.ENTITY, _Prov.ENTITY):
-        document.wasDerivedFrom(source, target, other_attributes=attributes)
+        document.wasDerivedFrom(source, target, identifier=name, other_attributes=attributes)
     elif type_ == EdgeType.CONSUMED and kinds == (_Prov.ACTIVITY, _Prov.ENTITY):
-        document.used(source, target, other_attributes=attributes)
+        document.used(source, target, identifier=name, other_attributes=attributes)
     elif type_ == EdgeType.PRODUCED and kinds == (_Prov.ACTIVITY, _Prov.ACTIVITY):
-        document.wasInformedBy(target, source, other_attributes=attributes)
+        document.wasInformedBy(target, source, identifier=name, other_attributes=attributes)
     elif type_ in _AGAINST_THE_ARROW:
-        document.wasInfluencedBy(target, source, other_attributes=attributes)
+        document.wasInfluencedBy(target, source, identifier=name, other_attributes=attributes)
     else:
-        document.wasInfluencedBy(source, target, other_attributes=attributes)
+        document.wasInfluencedBy(source, target, identifier=name, other_attributes=attributes)
 
 
 def _attributes(data: Mapping[str, Json]) -> dict[QualifiedName, Json]:
