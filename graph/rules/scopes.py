@@ -21,6 +21,7 @@ from graph.rules.rights import (
     agents_with_role,
     audited_agents,
     audits_workspace,
+    may_audit,
     role_on,
 )
 
@@ -288,7 +289,7 @@ def _held_by_roles(facts: ViewerFacts) -> Iterator[Rule]:
     for agent in agents:
         yield from map(pool_rule, _wider_bases(agent))
     for channel in facts.channels:
-        if channel.owner in agents:
+        if channel.owner in agents or may_audit(facts, channel.owner):  # who takes part is no outsider (KN-59)
             yield pool_rule(_base_of(channel))
 
 

@@ -1,0 +1,274 @@
+"""Shows that the tests would notice if a rule that trust rests on were missing.
+
+Each mutation takes one clause out of the code, in a copy of the tree, and runs the tests that should turn red. Extend
+`MUTATIONS` when a new rule of this weight is written. Usage: ``python tools/mutation_check.py [name …]``.
+
+Exit status: 0 if the tests are green as they are and red under every mutation, else 1.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = ("graph", "dreaming", "api", "tests", "tools", "pyproject.toml")
+TIMEOUT_S = 600
+LAW_TESTS = (
+    "tests/unit/graph/rules/test_visibility.py",
+    "tests/property/rules/test_law.py",
+)
+AUDIENCE_TESTS = (
+    "tests/unit/graph/rules/test_audience.py",
+    "tests/property/rules/test_audience.py",
+)
+LAW = "graph/rules/visibility.py"
+AUDIENCE = "graph/rules/audience.py"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mutation:
+    """One rule left out.
+
+    Attributes:
+        name: what is missing then.
+        file: path from the root of the tree.
+        old: text that occurs exactly once in the file.
+        new: what stands there instead.
+        tests: each of these must turn red by itself.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    Mutation(
+        name="law: cycles that rest on themselves are shown",
+        file=LAW,
+        old="        return frozenset(self.shown)\n",
+        new="""        round_and_round = set(self.unmet)
+        while True:  # the greatest fixpoint: keep whatever nothing speaks against
+            fine = self.shown | round_and_round
+            kept = {
+                node
+                for node in round_and_round
+                if self.graph.sources.get(node)
+                and all(
+                    e.target in fine and (e.ends or self.graph.guards[e.target].held) and e.record is not None
+                    for e in self.graph.sources[node]
+                )
+            }
+            if kept == round_and_round:
+                return frozenset(fine)
+            round_and_round = kept
+""",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: a missing source counts as met",
+        file=LAW,
+        old="edges = self.graph.sources.get(guard.node, ())\n        ends =",
+        new=(
+            "edges = [e for e in self.graph.sources.get(guard.node, ()) if e.target in self.graph.guards]\n"
+            "        ends ="
+        ),
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: a statement without sources is shown",
+        file=LAW,
+        old="max(1, len(edges) - ends)",
+        new="len(edges) - ends",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: a missing access rule counts as passed",
+        file=LAW,
+        old="    if guard.rules is None:\n        return False\n",
+        new="    if guard.rules is None:\n        return True\n",
+        tests=("tests/unit/graph/rules/test_audience.py",),
+    ),
+    Mutation(
+        name="law: a missing access rule of a node counts as passed",
+        file=LAW,
+        old="return guard.rules is not None and has_access_rule(guard) and self._pass_all(guard.rules)",
+        new="return self._pass_all(guard.rules or ())",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: a missing access record of a link counts as passed",
+        file=LAW,
+        old="    if edge.record is None:\n        return False\n    if not edge.record:\n",
+        new="    if not edge.record:\n",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: the record of a link is not asked",
+        file=LAW,
+        old="(own or target.need is Need.SOURCE) and passes_all(edge.record)",
+        new="own or target.need is Need.SOURCE",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: the own rule of a statement is not asked",
+        file=LAW,
+        old="guard.node not in self.graph.cut and self._own_rules_pass(guard)",
+        new="guard.node not in self.graph.cut",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: withdrawn sources are shown",
+        file=LAW,
+        old="return guard.live and principal not in guard.excluded",
+        new="return principal not in guard.excluded",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: the excluded are not left out",
+        file=LAW,
+        old="return guard.live and principal not in guard.excluded",
+        new="return guard.live",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: what was retracted still supports",
+        file=LAW,
+        old="    if not (edge.ends or target.held):\n        return False\n",
+        new="",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: one source is enough for need all",
+        file=LAW,
+        old="max(1, len(edges) - ends)",
+        new="min(1, len(edges) - ends)",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: a second evidence stands in for a hidden end",
+        file=LAW,
+        old="if need is Need.ANY and dependent not in self.met_any:",
+        new="if need is Need.ANY:",
+        tests=LAW_TESTS,
+    ),
+    Mutation(
+        name="law: other workspaces are not left out",
+        file=LAW,
+        old="    if workspace is not None and guard.workspace != workspace:\n        return False\n",
+        new="",
+        tests=("tests/unit/graph/rules/test_visibility.py",),
+    ),
+    Mutation(
+        name="audience: only direct dependents are computed anew",
+        file=AUDIENCE,
+        old="                queue.append(edge.source)\n    return frozenset(found)",
+        new="    return frozenset(found)",
+        tests=AUDIENCE_TESTS,
+    ),
+    Mutation(
+        name="audience: computed from what was stored instead of from none",
+        file=AUDIENCE,
+        old="self.found = {node: Audience(node=node, clauses=_NOBODY) for node in affected}",
+        new="self.found = {n: known.get(n, Audience(node=n, clauses=_NOBODY)) for n in affected}",
+        tests=("tests/unit/graph/rules/test_audience.py",),
+    ),
+    Mutation(
+        name="audience: cycles are not settled",
+        file=AUDIENCE,
+        old="        self._settle(circular)\n",
+        new="",
+        tests=AUDIENCE_TESTS,
+    ),
+    Mutation(
+        name="audience: ends are not demanded",
+        file=AUDIENCE,
+        old="multiply([own, *ends, _needed(guard.need, sources)])",
+        new="multiply([own, _needed(guard.need, sources)])",
+        tests=AUDIENCE_TESTS,
+    ),
+    Mutation(
+        name="audience: exclusions are not inherited",
+        file=AUDIENCE,
+        old="                excluded |= self._excluded_by(edge.target)\n",
+        new="                pass\n",
+        tests=AUDIENCE_TESTS,
+    ),
+)
+
+
+def main(names: Sequence[str]) -> int:
+    """Check the mutations whose names contain one of `names` (all if empty); return the exit status."""
+    chosen = [m for m in MUTATIONS if not names or any(name in m.name for name in names)]
+    with tempfile.TemporaryDirectory(prefix="rootward-mutation-") as folder:
+        tree = copy_tree(Path(folder))
+        unfit = sorted({test for m in chosen for test in m.tests if run_tests(tree, test)})
+        if unfit:
+            print("red without any mutation, nothing can be shown:", *unfit, sep="\n  ")
+            return 1
+        survivors = [line for mutation in chosen for line in survive(tree, mutation)]
+    print(f"{len(chosen)} mutations, {len(survivors)} unnoticed")
+    return 1 if survivors or not chosen else 0
+
+
+def survive(tree: Path, mutation: Mutation) -> list[str]:
+    """Return the test files that stay green under `mutation`; tells about each."""
+    path = tree / mutation.file
+    original = path.read_text()
+    path.write_text(mutate(original, mutation))
+    try:
+        green = [test for test in mutation.tests if run_tests(tree, test) != 1]
+    finally:
+        path.write_text(original)
+    print(f"{'UNNOTICED' if green else 'noticed  '}  {mutation.name}", *green, sep="\n             by ", flush=True)
+    return green
+
+
+def mutate(text: str, mutation: Mutation) -> str:
+    """Return `text` with the mutation.
+
+    Raises:
+        ValueError: the old text is not there exactly once, so the table must be brought up to date.
+    """
+    if text.count(mutation.old) != 1:
+        raise ValueError(f"{mutation.file}: the text of “{mutation.name}” must occur once; update the table")
+    return text.replace(mutation.old, mutation.new)
+
+
+def copy_tree(folder: Path) -> Path:
+    """Copy what the tests need and return where it is."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        elif source.exists():
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def run_tests(tree: Path, test: str) -> int:
+    """Run one test file in `tree` and return pytest's exit status: 0 green, 1 red, other values are faults."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.setdefault("ROOTWARD_LAW_GRAPHS", "300")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", test],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
