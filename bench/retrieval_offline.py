@@ -79,14 +79,13 @@ class Index:
     def candidate(self, id_: str, ranks: Mapping[str, int]) -> GraphCandidate:
         place = self.by_id[id_]
         turn = self.turns[place]
-        beside = [self.turns[near].id for near in (place - 1, place + 1) if 0 <= near < len(self.turns)]
         return GraphCandidate(
             id=id_,
             ranks=ranks,
             names=(turn.speaker,),
             first_day=turn.said_at.date(),
             group=turn.session,
-            neighbours=frozenset(beside),
+            before=self.turns[place - 1].id if place else None,
             sources=frozenset([id_]),
         )
 

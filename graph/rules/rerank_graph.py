@@ -30,7 +30,7 @@ class GraphWeights:
     | ``dated_half_days`` | 7 | people place events to the week, and tell of them in the days after |
     | ``group`` | 0.2 | a conversation hit several times is about the matter, yet most of it is not the answer |
     | ``group_hits`` | 3 | three hits make a topic; counting all would prefer long conversations |
-    | ``neighbour`` | 0.1 | little, because the indexed text already includes the neighbours |
+    | ``neighbour`` | 0.1 | an answer follows what has the question's words; little, as the window has them too |
     | ``shared_entry`` | 0.2 | what a found entry rests on is evidence, as much as a conversation's topic |
     """
 
@@ -64,7 +64,7 @@ class GraphCandidate:
         first_day: the day it was said, began or holds from.
         last_day: the last such day; None for the first.
         group: id of the thread, or else of the conversation, it belongs to.
-        neighbours: ids of the messages directly before and after.
+        before: id of the message directly before it in the talk.
         sources: ids of the raw sources it is or rests on.
     """
 
@@ -75,7 +75,7 @@ class GraphCandidate:
     first_day: date | None = None
     last_day: date | None = None
     group: str | None = None
-    neighbours: frozenset[str] = field(default_factory=frozenset)
+    before: str | None = None
     sources: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -109,7 +109,7 @@ def graph_scores(
             + weights.named * asked.names_any(candidate.names)
             + weights.dated * asked.date_nearness(candidate, weights.dated_half_days)
             + weights.group * (groups[candidate.group] if candidate.group is not None else 0.0)
-            + weights.neighbour * max((bases.get(id_, 0.0) for id_ in candidate.neighbours), default=0.0)
+            + weights.neighbour * (bases.get(candidate.before, 0.0) if candidate.before is not None else 0.0)
             + weights.shared_entry * _shared(candidate, entries)
         )
         / weights.total

@@ -56,9 +56,9 @@ def test_hit_in_the_same_thread_or_conversation_lifts() -> None:
 
 
 @pytest.mark.req("RE-17")
-def test_hit_of_a_neighbour_lifts() -> None:
-    assert gain("dogs", message("m", neighbours=frozenset(["n"])), message("n", 1)) == pytest.approx(0.1)
-    assert gain("dogs", message("m", neighbours=frozenset(["missing"])), message("n", 1)) == 0
+def test_hit_of_the_message_before_lifts() -> None:
+    assert gain("dogs", message("m", before="n"), message("n", 1)) == pytest.approx(0.1)
+    assert gain("dogs", message("m", before="missing"), message("n", 1)) == 0
 
 
 @pytest.mark.req("RE-17")
@@ -92,7 +92,7 @@ def test_no_candidates_give_no_scores() -> None:
             names=st.tuples(st.text()),
             first_day=st.none() | st.dates(),
             group=st.none() | st.sampled_from(["g", "h"]),
-            neighbours=st.frozensets(st.sampled_from("abcdef")),
+            before=st.none() | st.sampled_from("abcdef"),
             sources=st.frozensets(st.sampled_from("abcdef")),
         ),
         unique_by=lambda candidate: candidate.id,
