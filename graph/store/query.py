@@ -67,7 +67,10 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """An edge of one of `types` leads from the node to one of `targets`."""
+    """An edge of one of `types` leads from the node to one of `targets`.
+
+    The targets are not checked: ask only for nodes that the viewer was found to see, or the answer tells of hidden ones.
+    """
 
     types: Sequence[str]
     targets: Sequence[NodeId]

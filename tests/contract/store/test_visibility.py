@@ -164,13 +164,14 @@ async def test_an_auditor_of_one_of_two_agents_sees_the_clause_of_that_one(
 async def test_pools_narrow_what_is_asked_for(store: Store, ask: Ask, world: World) -> None:
     other = world.id("knb", "other")
     here = await write_entry(store, world, [clause(SHARED)])
-    for pools, expected in [
+    cases: list[tuple[list[NodeId] | None, bool]] = [
         (None, True),
-        ([here.pool], True),
-        ([other, here.pool], True),
+        ([world.pool], True),
+        ([other, world.pool], True),
         ([other], False),
         ([], False),
-    ]:
+    ]
+    for pools, expected in cases:
         assert await seen_everywhere(ask, world.viewer(SHARED, pools=pools), here) is expected
         assert await seen_everywhere(ask, world.viewer(audits=[AGENT], pools=pools), here) is expected
 
