@@ -137,7 +137,8 @@ def plan_restore(records: Iterable[SealedAudit], present: State, live_names: Liv
     refused = [record.id for record in ordered if not is_restorable(record.draft.operation) or record.is_erased]
     if refused:
         raise NotRestorable("leave out the records that cannot be restored", records=tuple(refused))
-    world = World(objects=dict(present), names=dict(live_names or {}))
+    names = {key: frozenset({owner}) for key, owner in (live_names or {}).items()}
+    world = World(objects=dict(present), names=names)
     steps = tuple(world.undo(record) for record in ordered)
     return RestorePlan(
         steps=steps,

@@ -50,26 +50,33 @@ class RestoreStep:
 
 @dataclass(kw_only=True, slots=True)
 class World:
-    """Fields of live objects by id, and which live entry has a name (by pool and normal name)."""
+    """Fields of live objects by id, and which live entries have a name (by pool and normal name).
+
+    After a step whose name is taken, two have the same one; no such plan is carried out.
+    """
 
     objects: dict[str, Image | None]
-    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    names: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def undo(self, record: SealedAudit) -> RestoreStep:
-        """Undo one record, in conflict or not, and return what that did."""
-        target, before = record.draft.target_id, record.draft.before
+        """Undo one record and return what that did.
+
+        A value that was changed since is overwritten here all the same, so that older records are judged by
+        themselves; what has no room is left undone.
+        """
         current = self._present(record)
-        restored, omitted = self._returning(target, before)
-        fits = same_image(current, record.draft.after) and self._has_room(target, current, restored)
+        restored, omitted = self._returning(record.draft.target_id, record.draft.before)
+        has_room = self._has_room(record, restored)
         step = RestoreStep(
             record=record,
             current=current,
             restored=restored,
-            conflict=not fits,
+            conflict=not (has_room and same_image(current, record.draft.after)),
             omitted_relations=omitted,
             name_taken_by=self._name_owner(record, restored),
         )
-        self._apply(step)
+        if has_room:
+            self._apply(step)
         return step
 
     def _present(self, record: SealedAudit) -> Image | None:
@@ -91,33 +98,37 @@ class World:
         if before is None or not is_whole(before):
             return before, ()
         every = before[RELATIONS]
-        kept = {key: image for key, image in every.items() if self._may_join(key, image, besides=target)}
+        kept = {key: image for key, image in every.items() if self._may_join(target, key, image)}
         return {**before, RELATIONS: kept}, tuple(sorted(every.keys() - kept.keys()))
 
-    def _has_room(self, target: str, current: Image | None, restored: Image | None) -> bool:
+    def _has_room(self, record: SealedAudit, restored: Image | None) -> bool:
         """Tell whether what the target belongs to is live and nothing stands where it returns."""
         if restored is None:
             return True
-        returning = parts(target, restored)
-        if current is None and any(self._is_live(key) for key in returning):
+        target = record.draft.target_id
+        if not is_edit(record) and any(self._is_live(key) for key in parts(target, restored)):
             return False
         image = {**(self.objects.get(target) or {}), **restored}
-        if is_relation(image):
-            return self._may_join(target, image)
-        return all(self._is_live(restored[key]) for key in CONTAINERS if key in restored)
+        homes = [restored[key] for key in CONTAINERS if key in restored]
+        return all(self._is_live(home) for home in homes) and not self._has_rival(target, image)
 
-    def _may_join(self, relation_id: str, image: Image, besides: str | None = None) -> bool:
-        """Tell whether a relation may hold: its ends live (or return now), and no equal one holds at the time."""
-        if not all(end == besides or self._is_live(end) for end in _ends(image)):
+    def _may_join(self, entry: str, relation_id: str, image: Image) -> bool:
+        """Tell whether a relation may return with its entry: the other end is live, and no equal one holds."""
+        others = [end for end in _ends(image) if end != entry]
+        return all(self._is_live(end) for end in others) and not self._has_rival(relation_id, image)
+
+    def _has_rival(self, relation_id: str, image: Image) -> bool:
+        """Tell whether another current relation says the same of an overlapping time (KN-30)."""
+        if not is_relation(image):
             return False
-        rivals = self._where(lambda other: is_relation(other) and triple(other) == triple(image))
-        return not any(key != relation_id and _overlap(image, other) for key, other in rivals.items())
+        equal = self._where(lambda other: is_relation(other) and triple(other) == triple(image))
+        return any(key != relation_id and _overlap(image, other) for key, other in equal.items())
 
     def _name_owner(self, record: SealedAudit, restored: Image | None) -> str | None:
         if restored is None or "name" not in restored:
             return None
-        owner = self.names.get((record.pool, normalised_name(restored["name"])))
-        return None if owner == record.draft.target_id else owner
+        owners = self.names.get((record.pool, normalised_name(restored["name"])), frozenset())
+        return min(owners - {record.draft.target_id}, default=None)
 
     def _apply(self, step: RestoreStep) -> None:
         target = step.record.draft.target_id
@@ -129,10 +140,11 @@ class World:
         self._rename(step.record.pool, target, old, self.objects.get(target))
 
     def _rename(self, pool: str, target: str, old: Image | None, new: Image | None) -> None:
-        if old and "name" in old and self.names.get((pool, normalised_name(old["name"]))) == target:
-            del self.names[pool, normalised_name(old["name"])]
-        if new and "name" in new:
-            self.names[pool, normalised_name(new["name"])] = target
+        for image, owned in ((old, False), (new, True)):
+            if image and "name" in image:
+                key = (pool, normalised_name(image["name"]))
+                others = self.names.get(key, frozenset()) - {target}
+                self.names[key] = others | {target} if owned else others
 
     def _where(self, holds: Callable[[Image], bool]) -> dict[str, Image]:
         return {key: image for key, image in self.objects.items() if image is not None and holds(image)}
