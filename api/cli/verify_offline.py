@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ERASED = "[erased]"
+WRITE = json.JSONEncoder(ensure_ascii=False).encode
 BARE = ("before", "after", "salt", "prev_hash", "hash")
 Line = dict[str, Any]
 Known = dict[int, set[str]]
@@ -42,18 +43,18 @@ class Finding(NamedTuple):
 
 def canonical(value: Any) -> str:
     """Return RFC 8785 canonical JSON; ValueError for what JSON cannot keep exactly."""
+    if value is None or isinstance(value, str | bool) or (type(value) is int and abs(value) < 2**53):
+        return WRITE(value)
     if isinstance(value, dict):
         pairs = sorted(value.items(), key=lambda pair: pair[0].encode("utf-16-be"))
-        return "{" + ",".join(f"{canonical(key)}:{canonical(item)}" for key, item in pairs) + "}"
+        return "{" + ",".join([f"{WRITE(key)}:{canonical(item)}" for key, item in pairs]) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
-    if isinstance(value, float) or (type(value) is int and abs(value) >= 2**53):
-        if isinstance(value, int) and number(float(value)) != str(value):
-            raise ValueError("an integer that a double cannot keep")
-        return number(float(value))
-    if value is None or isinstance(value, str | int):
-        return json.dumps(value, ensure_ascii=False)
-    raise ValueError("not a JSON value")
+    if not isinstance(value, int | float):
+        raise ValueError("not a JSON value")
+    if isinstance(value, int) and number(float(value)) != str(value):
+        raise ValueError("an integer that a double cannot keep")
+    return number(float(value))
 
 
 def number(value: float) -> str:
@@ -76,7 +77,7 @@ def number(value: float) -> str:
 
 def commitment(image: Any, salt: bytes) -> str:
     """Return the salted commitment to an image, "" if there is none."""
-    return "" if image is None else hmac.new(salt, canonical(image).encode(), hashlib.sha256).hexdigest()
+    return "" if image is None else hmac.digest(salt, canonical(image).encode(), "sha256").hex()
 
 
 def image_fault(record: Line, erased: set[str]) -> str:
@@ -106,7 +107,7 @@ def fault(record: Line, last: Line, chain: str, owner: str, known: Known, erased
         if known.get(record["seq"], {found}) != {found}:
             return "the record is not the one that an anchor names"
         return image_fault(record, erased)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return "a field of the record was changed into something that no record holds"
 
 
@@ -124,10 +125,8 @@ def follow(chain: str, records: Iterable[Line], owner: str, known: Known, erased
 
 
 def verify(records: Iterable[Line], anchors: Iterable[Line] = (), published: Iterable[Line] = ()) -> list[Finding]:
-    """Verify all chains of an export; one finding each.
-
-    A pool that its newest anchor names must be there; one that newer anchors no longer name was purged.
-    """
+    """Verify all chains of an export; one finding each."""
+    # A pool that its newest anchor names must be there; one that newer anchors no longer name was purged.
     pools, good, findings = grouped(records, "pool"), list(published), list[Finding]()
     trusted = known_hashes((one["workspace"], one) for one in good)
     for workspace, chain in grouped(anchors, "workspace").items():
@@ -187,7 +186,7 @@ def main(argv: list[str] | None = None) -> int:
         own = read(anchors) if anchors.exists() else []
         outside = read(options.published) if options.published else []
         findings = verify(read(records if options.export.is_dir() else options.export), own, outside)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         sys.stderr.write(f"cannot read the export: {type(error).__name__}: {error}\n")
         return 2
     broken = sum(bool(one.reason) for one in findings)

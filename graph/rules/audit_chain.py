@@ -140,7 +140,7 @@ def commit_image(image: Json, salt: bytes) -> str:
 
     Source: AD-28; without the salt nobody can test a guess about a short text.
     """
-    return hmac.new(salt, canonical_json(image), hashlib.sha256).hexdigest()
+    return hmac.digest(salt, canonical_json(image), "sha256").hex()
 
 
 def chain_hash(body: Mapping[str, Json], prev_hash: str) -> str:

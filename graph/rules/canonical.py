@@ -7,6 +7,7 @@ the two equal. Source: RFC 8785, KN-85.
 from __future__ import annotations
 
 import hashlib
+import json
 
 import rfc8785
 
@@ -14,6 +15,7 @@ from graph.model.errors import BadInput
 from graph.model.fields import Json
 
 _SAFE_INTEGER = 2**53 - 1
+_FAST = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def canonical_json(value: Json) -> bytes:
@@ -30,16 +32,39 @@ def canonical_json(value: Json) -> bytes:
     '{"a":[true,null,"é"],"b":1}'
     """
     try:
-        return rfc8785.dumps(value)
+        return _FAST.encode(value).encode() if _is_easy(value) else rfc8785.dumps(value)
     except rfc8785.IntegerDomainError:
         return _dumps(_with_doubles(value))
-    except rfc8785.CanonicalizationError as error:
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         raise _unkeepable() from error
 
 
 def digest(value: Json) -> str:
     """Return the SHA-256 of the canonical JSON of `value` in hexadecimal."""
     return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def _is_easy(value: Json) -> bool:
+    """Tell whether the ordinary encoder, ten times as fast, writes `value` as RFC 8785 does.
+
+    So it is without doubles and with keys of ASCII, whose order is the same in code points and in UTF-16.
+    """
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is dict:
+            if not all(type(key) is str and key.isascii() for key in item):
+                return False
+            waiting.extend(item.values())
+        elif kind is list or kind is tuple:
+            waiting.extend(item)
+        elif kind is int:
+            if not -_SAFE_INTEGER <= item <= _SAFE_INTEGER:
+                return False
+        elif kind is not str and kind is not bool and item is not None:
+            return False
+    return True
 
 
 def _dumps(value: Json) -> bytes:

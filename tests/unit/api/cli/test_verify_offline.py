@@ -110,7 +110,15 @@ def test_a_history_rewritten_with_its_anchors_is_found_by_a_published_anchor(
     assert "knb_1: BROKEN at seq 5: the record is not the one that an anchor names" in report
 
 
-@pytest.mark.parametrize("text", ['{"pool": "knb_1", "pool": "knb_2"}', "[1]", '{"pool": ', "\xff"])
+@pytest.mark.parametrize("value", [10**400, -(2**53) - 1, float("inf"), "\ud800"])
+def test_a_value_that_no_record_can_hold_breaks_the_chain(pools: dict[str, list[SealedAudit]], value: Any) -> None:
+    lines = [record.to_export() for record in pools["knb_2"]]
+    lines[1]["after"] = {"text": value}
+    (finding,) = verify_offline.verify(lines)
+    assert (finding.seq, bool(finding.reason)) == (1, True)
+
+
+@pytest.mark.parametrize("text", ['{"pool": "knb_1", "pool": "knb_2"}', "[1]", '{"pool": ', "\xff", "[" * 100_000])
 def test_a_file_that_cannot_be_read_is_no_intact_chain(tmp_path: Path, text: str, capsys: Any) -> None:
     path = tmp_path / "audit.jsonl"
     path.write_bytes(text.encode("latin-1"))
