@@ -1,14 +1,4 @@
-"""Keep bytes under their SHA-256, in a directory or an object store.
-
-The port, for `graph/ports`::
-
-    class BlobStore(Protocol):
-        async def put(self, data: bytes | AsyncIterator[bytes]) -> BlobRef: ...
-        async def open(self, sha256: str) -> AsyncIterator[bytes]: ...
-        async def read(self, sha256: str) -> bytes: ...
-        async def exists(self, sha256: str) -> bool: ...
-        async def delete(self, sha256: str) -> None: ...
-        def list(self) -> AsyncIterator[tuple[str, Millis]]: ...
+"""Keep bytes under their SHA-256, in a directory or an object store: the port `BlobStore`.
 
 `obstore` reads, lists and deletes everywhere and writes to object stores. Its directory store renames a
 finished file into place but does not sync it (0.12), so the directory is written here. Source: AD-32.
@@ -22,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -34,6 +23,7 @@ from obstore.store import LocalStore, from_url
 
 from graph.model.errors import BadInput, NotFound, StoreError, StoreUnavailable
 from graph.model.time import Millis, from_datetime
+from graph.ports import BlobRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,14 +35,6 @@ _PREFIX = "sha256"
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _IN_MEMORY = 8 * 1024 * 1024
 _CHUNK = 1024 * 1024
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BlobRef:
-    """Names stored bytes: lower-case hexadecimal SHA-256, and how many bytes there are."""
-
-    sha256: str
-    size_bytes: int
 
 
 class ObjectBlobs:
@@ -80,19 +62,20 @@ class ObjectBlobs:
         return ref
 
     async def open(self, sha256: str) -> AsyncIterator[bytes]:
-        """Return the bytes in chunks; the last one comes only if all of them have the right hash.
+        """Yield the bytes in chunks; the last one comes only if all of them have the right hash.
 
         Raises:
             NotFound: there are no such bytes.
-            StoreError: `BLOB_DAMAGED` while iterating: the bytes changed where they are kept.
+            BlobDamaged: the bytes changed where they are kept.
         """
         with _translated():
             found = await obstore.get_async(self._store, _path(sha256))
-        return _verified(found, sha256)
+        async for chunk in _verified(found, sha256):
+            yield chunk
 
     async def read(self, sha256: str) -> bytes:
         """Return all bytes at once; errors as `open`."""
-        return b"".join([chunk async for chunk in await self.open(sha256)])
+        return b"".join([chunk async for chunk in self.open(sha256)])
 
     async def exists(self, sha256: str) -> bool:
         """Tell whether there are such bytes; they are not read."""

@@ -1,9 +1,4 @@
-"""Read the text of a file: plain text, Markdown, HTML, CSV, JSON, PDF, DOCX.
-
-The port, for `graph/ports`::
-
-    class TextExtractor(Protocol):
-        def extract(self, data: bytes, media_type: str, filename: str) -> Extracted: ...
+"""Read text from plain text, Markdown, HTML, CSV, JSON, PDF and DOCX: the port `TextExtractor`.
 
 Extraction takes processor time, not input and output: call it in a thread. PDF and DOCX need the extra
 `documents`. Source: MA-5.
@@ -21,6 +16,7 @@ from xml.etree.ElementTree import ParseError
 from api.adapters.html_text import read_html
 from api.adapters.sniff import Kind, decode, load_json, sniff
 from graph.model.errors import UnsupportedType
+from graph.ports import Extracted
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -43,32 +39,32 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Extracted:
-    """The text of a file; `title` is what the file itself calls itself, 1 to 200 characters."""
+class ExtractedDocument(Extracted):
+    """Text and title (1 to 200 characters, what the file calls itself), and the kind that was found."""
 
-    text: str
-    title: str | None
     kind: Kind
 
 
 class DocumentExtractor:
     """Reads all supported kinds; holds nothing."""
 
-    def extract(self, data: bytes, media_type: str = "", filename: str = "", charset: str | None = None) -> Extracted:
+    def extract(self, data: bytes, *, media_type: str | None = None, filename: str | None = None) -> ExtractedDocument:
         """Return the text of a file.
 
         Args:
             data: the whole file.
-            media_type: as declared; parameters are ignored. May be empty or wrong: the bytes decide.
+            media_type: as declared; may be wrong: the bytes decide. Its charset is tried for text that is
+                not UTF-8.
             filename: as given; only its ending is used.
-            charset: as declared by the transport, for text that is not UTF-8.
 
         Raises:
             UnsupportedType: `details["reason"]` is `unknown`, `damaged`, `encrypted`, `too_large`,
                 `no_text` or `not_installed`.
         """
+        essence, _, parameters = (media_type or "").partition(";")
+        charset = parameters.partition("charset=")[2].strip() or None
         text = decode(data, charset=charset)
-        kind = sniff(data, text, media_type=media_type.partition(";")[0].strip(), filename=filename)
+        kind = sniff(data, text, media_type=essence.strip(), filename=filename or "")
         if kind is None:
             raise _unsupported("unknown")
         content, title = _read(kind, data, text or "")
@@ -76,7 +72,7 @@ class DocumentExtractor:
             raise _unsupported("too_large")
         if not content.strip():
             raise _unsupported("no_text")
-        return Extracted(text=content, title=_clean_title(title), kind=kind)
+        return ExtractedDocument(text=content, title=_clean_title(title), kind=kind)
 
 
 def _unsupported(reason: str) -> UnsupportedType:

@@ -1,9 +1,4 @@
-"""Fetch a web page without letting its address reach into the network of the server.
-
-The port, for `graph/ports`::
-
-    class PageFetcher(Protocol):
-        async def fetch(self, url: str) -> FetchedPage: ...
+"""Fetch a web page without letting its address reach into the server's network: the port `PageFetcher`.
 
 The name is resolved when the connection is made, all its addresses are checked, and the connection goes to
 a checked address itself: there is no second look-up that could answer otherwise. Every redirect is a new
@@ -29,22 +24,12 @@ from api.adapters.addresses import (
     parse_target,
     refused,
 )
-from graph.model.time import Clock, Millis
+from graph.model.time import Clock
+from graph.ports import FetchedPage
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = b"rootward"
 _PIECE = 65_536
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FetchedPage:
-    """A page as it was at one time; `body` is decoded (no content coding), not yet text."""
-
-    final_url: str
-    media_type: str
-    charset: str | None
-    body: bytes
-    fetched_at: Millis
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +82,9 @@ class SafeFetcher:
     async def fetch(self, url: str) -> FetchedPage:
         """Return the page behind a URL, after at most `limits.redirects` redirects.
 
+        The media type keeps a charset that the server states, such as `text/html; charset=gbk`; the body
+        has no content coding any more and is not yet text.
+
         Raises:
             FetchRefused: `details["reason"]` is one of `Refusal`. Nothing of the page is kept.
         """
@@ -134,11 +122,10 @@ class SafeFetcher:
             if response.status != 200:
                 raise refused(Refusal.STATUS, status=response.status)
             body = await _read_body(response, self.limits.max_bytes)
-            media_type, charset = _content_type(_header(response, b"content-type"))
+            media_type = _media_type(_header(response, b"content-type"))
         return FetchedPage(
             final_url=target.url,
             media_type=media_type,
-            charset=charset,
             body=body,
             fetched_at=self.clock.now(),
         )
@@ -218,16 +205,16 @@ def _header(response: httpcore2.Response, name: bytes) -> str:
     return values[-1].decode("latin-1").strip() if values else ""
 
 
-def _content_type(header: str) -> tuple[str, str | None]:
-    """Split a Content-Type into its media type and charset.
+def _media_type(header: str) -> str:
+    """Return a Content-Type in its plain form, of its parameters only the charset.
 
-    >>> _content_type('Text/HTML; Charset="GBK"')
-    ('text/html', 'gbk')
+    >>> _media_type('Text/HTML; Level=1; Charset="GBK"')
+    'text/html; charset=gbk'
     """
-    media_type, _, rest = header.partition(";")
+    media_type, _, rest = header.lower().partition(";")
     parameters = (part.partition("=") for part in rest.split(";"))
-    charset = next((v.strip(" \"'").lower() for k, _, v in parameters if k.strip().lower() == "charset"), None)
-    return media_type.strip().lower() or "application/octet-stream", charset or None
+    charset = next((value.strip(" \"'") for name, _, value in parameters if name.strip() == "charset"), "")
+    return (media_type.strip() or "application/octet-stream") + (f"; charset={charset}" if charset else "")
 
 
 async def _read_body(response: httpcore2.Response, limit: int) -> bytes:

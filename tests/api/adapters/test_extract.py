@@ -5,12 +5,19 @@ import pytest
 from pypdf import PdfWriter
 
 from api.adapters import extract as module
-from api.adapters.extract import DocumentExtractor, Extracted
+from api.adapters.extract import DocumentExtractor, ExtractedDocument
 from api.adapters.sniff import Kind
 from graph.model.errors import UnsupportedType
+from graph.ports import TextExtractor
 from tests.api.adapters.files import docx, pdf, zipped
 
-extract = DocumentExtractor().extract
+EXTRACTOR: TextExtractor = DocumentExtractor()
+
+
+def extract(data: bytes, media_type: str = "", filename: str = "") -> ExtractedDocument:
+    found = EXTRACTOR.extract(data, media_type=media_type, filename=filename)
+    assert isinstance(found, ExtractedDocument)
+    return found
 
 
 def reason_of(data: bytes, media_type: str = "", filename: str = "") -> str:
@@ -22,8 +29,10 @@ def reason_of(data: bytes, media_type: str = "", filename: str = "") -> str:
 
 @pytest.mark.req("MA-5")
 def test_plain_text_and_markdown_are_taken_as_they_are() -> None:
-    assert extract(b"One.\n\nTwo.", "text/plain", "a.txt") == Extracted(text="One.\n\nTwo.", title=None, kind=Kind.TEXT)
-    assert extract(b"\n# Plan  B\n\nText", "text/plain", "a.MD") == Extracted(
+    assert extract(b"One.\n\nTwo.", "text/plain", "a.txt") == ExtractedDocument(
+        text="One.\n\nTwo.", title=None, kind=Kind.TEXT
+    )
+    assert extract(b"\n# Plan  B\n\nText", "text/plain", "a.MD") == ExtractedDocument(
         text="\n# Plan  B\n\nText", title="Plan B", kind=Kind.MARKDOWN
     )
 
@@ -44,7 +53,7 @@ def test_html_gives_the_text_of_its_main_part_and_its_title() -> None:
 
 
 def test_an_html_fragment_without_title_has_none() -> None:
-    assert extract(b"<p>Hello<p>you", "text/html") == Extracted(text="Hello\n\nyou", title=None, kind=Kind.HTML)
+    assert extract(b"<p>Hello<p>you", "text/html") == ExtractedDocument(text="Hello\n\nyou", title=None, kind=Kind.HTML)
 
 
 def test_html_of_great_depth_is_read_or_refused_but_harmless() -> None:
@@ -74,13 +83,13 @@ def test_what_only_calls_itself_json_is_text() -> None:
 @pytest.mark.req("MA-5")
 def test_pdf_gives_the_text_of_its_pages_and_its_title() -> None:
     found = extract(pdf("Page one.", "Page two.", title="Handbook"), "application/pdf", "a.pdf")
-    assert found == Extracted(text="Page one.\n\nPage two.", title="Handbook", kind=Kind.PDF)
+    assert found == ExtractedDocument(text="Page one.\n\nPage two.", title="Handbook", kind=Kind.PDF)
 
 
 @pytest.mark.req("MA-5")
 def test_docx_gives_headings_paragraphs_and_tables_in_order() -> None:
     found = extract(docx(), "", "a.docx")
-    assert found == Extracted(
+    assert found == ExtractedDocument(
         text="## Dates\n\nWe ship on 3 June. 六月三日发布。\n\nOwner | Ines", title="Release plan", kind=Kind.DOCX
     )
 
@@ -165,7 +174,7 @@ def test_a_file_without_text_says_so(data: bytes) -> None:
     ],
 )
 def test_text_of_other_encodings_is_read(data: bytes, charset: str | None) -> None:
-    text = extract(data, "text/plain", charset=charset).text
+    text = extract(data, f"text/plain; charset={charset}" if charset else "text/plain").text
     assert "，" in text
     assert "\ufeff" not in text
     assert "\ufffd" not in text
@@ -173,7 +182,7 @@ def test_text_of_other_encodings_is_read(data: bytes, charset: str | None) -> No
 
 def test_a_page_may_state_its_own_encoding() -> None:
     page = '<html><head><meta charset="gbk"><title>标题</title></head><body><p>正文</p></body></html>'.encode("gbk")
-    assert extract(page, "text/html") == Extracted(text="正文", title="标题", kind=Kind.HTML)
+    assert extract(page, "text/html") == ExtractedDocument(text="正文", title="标题", kind=Kind.HTML)
 
 
 def test_errors_hold_nothing_of_the_file() -> None:

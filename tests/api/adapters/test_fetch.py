@@ -16,9 +16,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from api.adapters.addresses import Refusal
-from api.adapters.fetch import FetchedPage, FetchLimits, SafeFetcher
+from api.adapters.fetch import FetchLimits, SafeFetcher
 from graph.model.errors import FetchRefused
 from graph.model.time import Millis
+from graph.ports import FetchedPage, PageFetcher
 from tests.api.adapters.web import Names, Recorder, Site, http, redirect, serving
 
 SITE_NET = (ipaddress.ip_network("127.0.0.2/32"),)
@@ -78,8 +79,7 @@ async def test_a_page_comes_with_its_type_and_the_time_of_fetching(net: Net) -> 
     net.site.pages["/a"] = PAGE
     assert await net.get("/a") == FetchedPage(
         final_url=net.url("/a"),
-        media_type="text/html",
-        charset="utf-8",
+        media_type="text/html; charset=utf-8",
         body=b"<p>Hello</p>",
         fetched_at=Millis(1_746_835_200_000),
     )
@@ -156,6 +156,12 @@ async def test_no_payload_reaches_it_behind_a_redirect(net: Net, template: str) 
         await net.fetcher(hostile_names()).fetch(net.url("/go"))
     assert set(net.connector.attempts) == {"127.0.0.2"}
     assert net.sentinel.connections == 0
+
+
+def test_it_is_the_port() -> None:
+    port: PageFetcher = SafeFetcher(clock=FixedClock())
+    assert isinstance(port, SafeFetcher)
+    assert port.also_allowed == ()
 
 
 async def test_the_sentinel_would_have_been_reached_without_the_rule(net: Net) -> None:

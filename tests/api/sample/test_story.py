@@ -33,7 +33,8 @@ MESSAGES = {f"message:{m.external_id}": m for m in load_messages(STORY)}
 DOCUMENTS = {f"document:{d.key}": d for d in STORY.documents}
 PEOPLE = {p.key: p for p in STORY.people}
 TEXTS = {name: m.text for name, m in MESSAGES.items()} | {
-    name: DocumentExtractor().extract(read_file(d.file), d.media_type, d.file).text for name, d in DOCUMENTS.items()
+    name: DocumentExtractor().extract(read_file(d.file), media_type=d.media_type, filename=d.file).text
+    for name, d in DOCUMENTS.items()
 }
 POOL_OF = {name: next(c.pool for c in STORY.channels if c.key == m.channel) for name, m in MESSAGES.items()} | {
     name: d.pool for name, d in DOCUMENTS.items()

@@ -10,9 +10,10 @@ import obstore
 import pytest
 from obstore.store import MemoryStore, S3Store
 
-from api.adapters.blobs import BlobDamaged, BlobRef, DirectoryBlobs, ObjectBlobs, open_blobs
+from api.adapters.blobs import BlobDamaged, DirectoryBlobs, ObjectBlobs, open_blobs
 from graph.model.errors import BadInput, NotFound, StoreUnavailable
 from graph.model.time import Millis
+from graph.ports import BlobRef, BlobStore
 from tests.contract.blobs.s3 import BUCKET, s3_server
 
 NOBODY = "0" * 64
@@ -82,7 +83,7 @@ async def test_no_bytes_are_bytes_too(blobs: ObjectBlobs) -> None:
 async def test_large_bytes_come_back_whole(blobs: ObjectBlobs) -> None:
     part = os.urandom(1024 * 1024)
     ref = await blobs.put(in_chunks(*[part] * 12))
-    chunks = [chunk async for chunk in await blobs.open(ref.sha256)]
+    chunks = [chunk async for chunk in blobs.open(ref.sha256)]
     assert b"".join(chunks) == part * 12
 
 
@@ -115,7 +116,7 @@ async def test_an_unknown_or_impossible_name_is_not_found(blobs: ObjectBlobs, na
     await blobs.put(b"something")
     assert not await blobs.exists(name)
     with pytest.raises(NotFound):
-        await blobs.open(name)
+        await blobs.read(name)
 
 
 @pytest.mark.parametrize("damage", [b"otherbytes", b"short", b""])
@@ -209,6 +210,11 @@ async def test_a_store_that_cannot_be_reached_says_so() -> None:
     )
     with pytest.raises(StoreUnavailable):
         await ObjectBlobs(store).put(b"x")
+
+
+def test_both_are_the_port(tmp_path: Path) -> None:
+    ports: list[BlobStore] = [ObjectBlobs(MemoryStore()), DirectoryBlobs(tmp_path)]
+    assert len(ports) == 2
 
 
 async def test_a_setting_names_the_store(tmp_path: Path) -> None:
