@@ -1,0 +1,64 @@
+"""The reads of the port, each one visit to the thread of a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from graph.model.access import Audience, Guard, Scope
+from graph.model.edges import Edge, EdgeType
+from graph.model.fields import Node
+from graph.model.ids import NodeId
+from graph.store.embedded import closure, guards, listing, search
+from graph.store.embedded.session import Session
+from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
+
+N = TypeVar("N", bound=Node)
+
+
+class EmbeddedReader:
+    """Reads one snapshot, from the first read to the last."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        return await self._session.run(listing.get, scope, ids)
+
+    async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
+        return await self._session.run(listing.find, scope, query)
+
+    async def aggregate(
+        self, scope: Scope, kind: type[Node], where: Where | None = None, by: str | None = None
+    ) -> Mapping[Any, int]:
+        return await self._session.run(listing.aggregate, scope, kind, where, by)
+
+    async def edges(
+        self, scope: Scope, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction
+    ) -> Sequence[Edge]:
+        return await self._session.run(closure.edges, scope, ids, types, direction)
+
+    async def closure(
+        self,
+        ids: Sequence[NodeId],
+        types: Iterable[EdgeType],
+        direction: Direction,
+        *,
+        depth: int | None = None,
+        limit: int | None = None,
+    ) -> Reached:
+        return await self._session.run(closure.closure, ids, types, direction, depth, limit)
+
+    async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
+        return await self._session.run(guards.guards, ids)
+
+    async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
+        return await self._session.run(guards.audiences, ids)
+
+    async def match(self, scope: Scope, question: Match) -> Matches:
+        return await self._session.run(search.match, scope, question)
+
+    async def nearest(
+        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+    ) -> Sequence[Neighbour]:
+        return await self._session.run(search.nearest, scope, kind, vector, model, limit)

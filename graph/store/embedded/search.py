@@ -1,0 +1,188 @@
+"""Keyword matches by sets alone, and nearest vectors. Source: RE-9, RE-10."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.model.access import Scope, SystemScope, Viewer
+from graph.model.fields import Node
+from graph.store.embedded import terms
+from graph.store.embedded.conditions import Sql
+from graph.store.embedded.listing import seen_rows
+from graph.store.embedded.places import bucket_range
+from graph.store.embedded.session import Session
+from graph.store.embedded.tables import FTS, table_of
+from graph.store.embedded.values import listed
+from graph.store.query import And, Eq, IsSet, Match, Matches, Neighbour, TextHit
+
+HIT_COLUMNS = "t.n, t.id, t.guard, t.item, p.text, t.pool, t.words, t.length, t.sort_at"
+
+
+def match(session: Session, scope: Scope, question: Match) -> Matches:
+    """Return the visible texts that match, chosen as `Match` says, with the figures that BM25 needs."""
+    words = tuple(dict.fromkeys(question.words))
+    if isinstance(scope, SystemScope):
+        return _match_everything(session, scope, question, words)
+    prefixes, total = _prefixes(session, scope, question)
+    if not prefixes or not words:
+        return Matches(hits=(), df=dict.fromkeys(words, 0), total=total)
+    asking = _Asking(session, FTS[question.index], prefixes)
+    df = {word: asking.count(word, question.df_limit) for word in words}
+    chosen = asking.choose(_rarest_first(df), question.limit)
+    hits = [_hit(row, words) for row in _texts(session, chosen)]
+    return Matches(hits=tuple(hits), df=df, total=max(total, *df.values()))
+
+
+def _prefixes(session: Session, viewer: Viewer, question: Match) -> tuple[list[str], int]:
+    """Return the term prefixes of the (clause, part) pairs that have visible texts, and how many texts these have."""
+    pools = None if question.pools is None else frozenset(question.pools)
+    parameters: list[Any] = [session.clauses.passing(viewer, pools).parameter, question.index.value]
+    within = ""
+    if question.parts is not None:
+        within = " AND t.part IN (SELECT n FROM part WHERE text IN (SELECT value FROM json_each(?)))"
+        parameters.append(listed(question.parts))
+    tallies = session.rows(
+        "SELECT t.clause, t.part, t.n FROM json_each(?) c CROSS JOIN text_tally t"
+        f" ON t.kind = ? AND t.clause = c.value AND t.n > 0{within}",
+        parameters,
+    )
+    return [terms.prefix(clause, part) for clause, part, _ in tallies], sum(n for _, _, n in tallies)
+
+
+def _rarest_first(df: Mapping[str, int]) -> list[str]:
+    return sorted((word for word, count in df.items() if count), key=lambda word: (df[word], word))
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Questions to one keyword index about the texts behind some prefixes."""
+
+    session: Session
+    index: str
+    prefixes: Sequence[str]
+
+    def count(self, word: str, limit: int) -> int:
+        """Return how many texts hold the word, counted to `limit`."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {self.index} WHERE {self.index} MATCH ? LIMIT ?)"
+        return int(self.session.value(sql, (self._one(word), limit)))
+
+    def choose(self, words: Sequence[str], limit: int) -> list[int]:
+        """Return up to `limit` texts: those with the rarer word first, then the next word, then the newest."""
+        if not words or limit < 1:
+            return []
+        everything = self._found(terms.any_of(self.prefixes, words), limit + 1)
+        if len(everything) <= limit:
+            return everything
+        return self._narrow(words, [], [], limit)
+
+    def _narrow(self, words: Sequence[str], held: list[str], missing: list[str], need: int) -> list[int]:
+        """Choose among the texts with all words `held` and none `missing`; `words` are still undecided."""
+        chosen: list[int] = []
+        for place, word in enumerate(words):
+            inside = [*held, word]
+            found = self._found(self._query(inside, missing), need - len(chosen) + 1)
+            if len(chosen) + len(found) > need:
+                return chosen + self._narrow(words[place + 1 :], inside, missing, need - len(chosen))
+            chosen += found
+            if len(chosen) == need:
+                return chosen
+            missing = [*missing, word]
+        return chosen + self._newest(self._query(held, missing), need - len(chosen)) if held else chosen
+
+    def _query(self, held: Sequence[str], missing: Sequence[str]) -> str:
+        query = " AND ".join(map(self._one, held))
+        return f"({query}) NOT {terms.any_of(self.prefixes, missing)}" if missing else query
+
+    def _one(self, word: str) -> str:
+        return terms.any_of(self.prefixes, (word,))
+
+    def _found(self, query: str, limit: int) -> list[int]:
+        sql = f"SELECT rowid FROM {self.index} WHERE {self.index} MATCH ? LIMIT ?"
+        return [n for (n,) in self.session.db.execute(sql, (query, limit))]
+
+    def _newest(self, query: str, need: int) -> list[int]:
+        """Return the newest; within the stretch of time where the cut falls, by exact time and id."""
+        sql = f"SELECT rowid FROM {self.index} WHERE {self.index} MATCH ?"
+        found = [n for (n,) in self.session.db.execute(f"{sql} ORDER BY rowid DESC LIMIT ?", (query, need + 1))]
+        if len(found) <= need:
+            return found
+        low, high = bucket_range(found[-1])
+        sure = [n for n in found if n >= high]
+        tied = [n for (n,) in self.session.db.execute(f"{sql} AND rowid BETWEEN ? AND ?", (query, low, high - 1))]
+        order = self.session.rows(
+            "SELECT t.n FROM json_each(?) w CROSS JOIN text t ON t.n = w.value ORDER BY t.sort_at DESC, t.id LIMIT ?",
+            (listed(tied), need - len(sure)),
+        )
+        return sure + [n for (n,) in order]
+
+
+def _texts(session: Session, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+    return session.db.execute(
+        f"SELECT {HIT_COLUMNS} FROM json_each(?) w CROSS JOIN text t ON t.n = w.value JOIN part p ON p.n = t.part",
+        (listed(numbers),),
+    )
+
+
+def _hit(row: Sequence[Any], words: Sequence[str]) -> TextHit:
+    _, id, guard, item, part, pool, text, length, sort_at = row
+    spaced = f" {text.replace(' ', '  ')} "
+    counts = {word: spaced.count(f" {word} ") for word in words}
+    return TextHit(
+        id=id,
+        guard=guard,
+        item=item,
+        part=part,
+        pool=pool,
+        counts={word: count for word, count in counts.items() if count},
+        length=length,
+        sort_at=sort_at,
+    )
+
+
+def _match_everything(session: Session, scope: SystemScope, question: Match, words: Sequence[str]) -> Matches:
+    """Answer for the system by looking at every text: rare work, so the index has no terms for it."""
+    sql, parameters = _system_texts(scope, question)
+    total, found = 0, []
+    for row in session.db.execute(sql, parameters):
+        total += 1
+        hit = _hit(row, words)
+        if hit.counts:
+            found.append(hit)
+    df = {word: min(question.df_limit, sum(word in hit.counts for hit in found)) for word in words}
+    rarest = _rarest_first(df)
+    found.sort(key=lambda hit: ([word not in hit.counts for word in rarest], -hit.sort_at, hit.id))
+    return Matches(hits=tuple(found[: question.limit]), df=df, total=total)
+
+
+def _system_texts(scope: SystemScope, question: Match) -> tuple[str, list[Any]]:
+    sql = f"SELECT {HIT_COLUMNS} FROM text t JOIN part p ON p.n = t.part LEFT JOIN guard g ON g.node = t.guard"
+    conditions, parameters = ["t.kind = ?"], [question.index.value]
+    if scope.workspace is not None:
+        conditions.append("g.workspace = ?")
+        parameters.append(scope.workspace)
+    for column, values in (("p.text", question.parts), ("t.pool", question.pools)):
+        if values is not None:
+            conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
+            parameters.append(listed(values))
+    return f"{sql} WHERE {' AND '.join(conditions)}", parameters
+
+
+def nearest(
+    session: Session, scope: Scope, kind: type[Node], vector: Sequence[float], model: str, limit: int
+) -> Sequence[Neighbour]:
+    """Return the nearest visible nodes, exactly; vectors of another size or of length 0 are left out."""
+    table = table_of(kind.__name__)
+    if "embedding" not in table.fields or (isinstance(scope, Viewer) and not table.spec.guarded) or not vector:
+        return []
+    rows = seen_rows(session, scope, table, And((Eq("embedding_model", model), IsSet("embedding"))))
+    asked = struct.pack(f"<{len(vector)}f", *vector)
+    sized = Sql("length(n.embedding) = ?", (len(asked),))
+    sql, parameters = rows.select("n.id AS id, vec_distance_cosine(n.embedding, ?) AS distance", sized)
+    found = session.db.execute(
+        f"SELECT id, distance FROM ({sql}) WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ?",
+        (asked, *parameters, limit),
+    )
+    return [Neighbour(id=id, similarity=max(-1.0, min(1.0, 1.0 - distance))) for id, distance in found]

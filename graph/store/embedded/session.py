@@ -1,0 +1,139 @@
+"""A connection with a thread of its own: the event loop never waits for SQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import apsw
+import sqlite_vec  # type: ignore[import-untyped]  # it has no type hints
+
+from graph.store.embedded.audience import Clauses
+from graph.store.embedded.faults import translated
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_CACHE_KIB = {True: 32_768, False: 8_192}
+_BUSY_MS = 5_000
+_STATEMENTS = 400
+
+
+class Session:
+    """One connection. What runs on it runs one after the other, in transactions that begin with the first use.
+
+    Attributes:
+        db: the connection; touched only inside `run`, or while nothing runs.
+        clauses: what is known of interned rules and clauses.
+    """
+
+    def __init__(self, db: apsw.Connection, *, writing: bool) -> None:
+        self.db = db
+        self.writing = writing
+        self.clauses = Clauses(db)
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-write" if writing else "store-read")
+        self._last: Future[Any] | None = None
+
+    async def run(self, work: Callable[Concatenate[Session, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` inside the transaction, in the thread; one hop."""
+        return await asyncio.wrap_future(self._submit(self._inside, work, *args, **kwargs))
+
+    async def commit(self) -> None:
+        """Commit; a cancellation is passed on only after the outcome is known.
+
+        Raises:
+            StoreReadOnly: the disk failed; nothing was committed.
+        """
+        committed = asyncio.wrap_future(self._submit(self._commit))
+        try:
+            await asyncio.shield(committed)
+        except asyncio.CancelledError:
+            with suppress(asyncio.CancelledError):
+                await committed
+            raise
+
+    def finish(self, then: Callable[[], None]) -> None:
+        """Roll back what is open and call `then` in the event loop; returns at once.
+
+        If nothing is under way and nothing is to be undone, this is done here and now: it only lets go of a snapshot.
+        """
+        idle = self._last is None or self._last.done()
+        if idle and (not self.writing or self.db.get_autocommit()):
+            self.roll_back()
+            then()
+            return
+        if not idle and not self.writing:
+            self.db.interrupt()
+        loop = asyncio.get_running_loop()
+        ended = self._submit(self.roll_back)
+        ended.add_done_callback(lambda _: _in_loop(loop, then))
+
+    def later(self, work: Callable[[Session], None]) -> None:
+        """Run `work` outside any transaction after what is under way; it handles its own errors."""
+        self._submit(work, self)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement."""
+        return self.db.execute(sql, parameters).fetchall()
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row, or None."""
+        for row in self.db.execute(sql, parameters):
+            return row[0]
+        return None
+
+    def close(self) -> None:
+        """Wait for what is under way and close."""
+        self._threads.shutdown(wait=True)
+        self.db.close()
+
+    def _submit(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> Future[T]:
+        self._last = self._threads.submit(function, *args, **kwargs)
+        return self._last
+
+    def _inside(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        with translated(writing=self.writing):
+            if self.db.get_autocommit():
+                self.db.execute("BEGIN IMMEDIATE" if self.writing else "BEGIN")
+            return work(self, *args, **kwargs)
+
+    def _commit(self) -> None:
+        with translated(writing=self.writing):
+            if not self.db.get_autocommit():
+                self.db.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        """End the transaction, if there is one; in the thread, or while nothing runs."""
+        self.clauses.reset(keep=not self.writing or self.db.get_autocommit())
+        while not self.db.get_autocommit():
+            with suppress(apsw.InterruptError):
+                self.db.execute("ROLLBACK")
+
+
+def connect(path: Path, *, writing: bool, durable: bool, vfs: str | None = None) -> apsw.Connection:
+    """Open a connection with our settings; the file must be one of ours already, or empty and `writing`."""
+    db = apsw.Connection(str(path), vfs=vfs, statementcachesize=_STATEMENTS)
+    db.set_busy_timeout(_BUSY_MS)
+    for pragma, value in (
+        ("journal_mode", "WAL"),
+        ("synchronous", "FULL" if durable else "OFF"),
+        ("temp_store", "MEMORY"),
+        ("trusted_schema", "OFF"),
+        ("secure_delete", "FAST"),
+        ("cache_size", -_CACHE_KIB[writing]),
+        *(() if writing else (("query_only", "ON"),)),
+    ):
+        db.pragma(pragma, value)
+    db.enable_load_extension(True)
+    db.load_extension(sqlite_vec.loadable_path())
+    db.enable_load_extension(False)
+    return db
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        loop.call_soon_threadsafe(then)

@@ -1,0 +1,205 @@
+"""What is in the file: one table per node kind, made from the declaration, and the fixed tables beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from operator import attrgetter
+from typing import Any
+
+import apsw
+
+from graph.model import schema
+from graph.model.fields import FieldType, Node
+from graph.model.schema import FieldSpec, KindSpec
+from graph.store.embedded.values import DECODERS, Column, encode
+from graph.store.query import TextIndex
+
+APPLICATION_ID = 0x526F6F74
+"""Marks the file as ours ("Root")."""
+
+_AFFINITY = {
+    FieldType.TEXT: "TEXT",
+    FieldType.INTEGER: "INTEGER",
+    FieldType.REAL: "REAL",
+    FieldType.BOOLEAN: "INTEGER",
+    FieldType.BYTES: "BLOB",
+    FieldType.JSON: "TEXT",
+    FieldType.TEXTS: "TEXT",
+}
+
+FTS = {TextIndex.ENTRY: "fts_entry", TextIndex.MESSAGE: "fts_message"}
+"""The keyword index of each kind of text."""
+
+FIXED = (
+    """CREATE TABLE IF NOT EXISTS edge(
+        source TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL, key TEXT NOT NULL, props TEXT, record TEXT,
+        PRIMARY KEY (source, type, target, key)) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS edge_in ON edge(target, type, source, key)",
+    # clause: NULL without audience, 0 for nobody, n for one clause, -1 for several, then `clauses` lists them
+    """CREATE TABLE IF NOT EXISTS guard(
+        node TEXT PRIMARY KEY, kind TEXT NOT NULL, workspace TEXT NOT NULL, pool TEXT, need TEXT NOT NULL, rules TEXT,
+        live INTEGER NOT NULL, held INTEGER NOT NULL, excluded TEXT NOT NULL, tags TEXT NOT NULL,
+        sort_at INTEGER NOT NULL, clause INTEGER, clauses TEXT, barred TEXT) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS guard_newest ON guard(kind, sort_at DESC, node)",
+    "CREATE TABLE IF NOT EXISTS rule(n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE IF NOT EXISTS tag(n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE IF NOT EXISTS part(n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+    # a clause of one pool; `filed` is its narrowest rule, `agent` that rule's agent, `excluded` who may not pass it
+    """CREATE TABLE IF NOT EXISTS clause(
+        n INTEGER PRIMARY KEY, workspace TEXT NOT NULL, pool TEXT NOT NULL, filed INTEGER NOT NULL,
+        agent TEXT NOT NULL, rules TEXT NOT NULL, excluded TEXT NOT NULL, UNIQUE (workspace, pool, rules, excluded))""",
+    "CREATE INDEX IF NOT EXISTS clause_filed ON clause(filed, workspace, pool)",
+    "CREATE INDEX IF NOT EXISTS clause_agent ON clause(workspace, agent, pool)",
+    """CREATE TABLE IF NOT EXISTS aud(
+        clause INTEGER NOT NULL, kind TEXT NOT NULL, tag INTEGER NOT NULL, sort INTEGER NOT NULL, id TEXT NOT NULL,
+        many INTEGER NOT NULL, PRIMARY KEY (clause, kind, tag, sort DESC, id)) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS aud_many ON aud(clause, kind, tag, id) WHERE many",
+    """CREATE TABLE IF NOT EXISTS tally(
+        clause INTEGER NOT NULL, kind TEXT NOT NULL, tag INTEGER NOT NULL, n INTEGER NOT NULL,
+        PRIMARY KEY (clause, kind, tag)) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS text(
+        n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, guard TEXT NOT NULL, item TEXT NOT NULL,
+        part INTEGER NOT NULL, pool TEXT NOT NULL, words TEXT NOT NULL, length INTEGER NOT NULL,
+        sort_at INTEGER NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS text_guard ON text(guard)",
+    """CREATE TABLE IF NOT EXISTS text_tally(
+        kind TEXT NOT NULL, clause INTEGER NOT NULL, part INTEGER NOT NULL, n INTEGER NOT NULL,
+        PRIMARY KEY (kind, clause, part)) WITHOUT ROWID""",
+    *(
+        f"""CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(
+            terms, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'")"""
+        for name in FTS.values()
+    ),
+)
+
+
+@dataclass(frozen=True)
+class KindTable:
+    """The table of one node kind; its columns are the fields in their order."""
+
+    spec: KindSpec
+
+    @cached_property
+    def name(self) -> str:
+        return f"n_{self.spec.name}"
+
+    @cached_property
+    def fields(self) -> dict[str, FieldSpec]:
+        """Return the fields by name."""
+        return {f.name: f for f in self.spec.fields}
+
+    @cached_property
+    def columns(self) -> str:
+        """Return the select list, for the alias ``n``."""
+        return ", ".join(f'n."{f.name}"' for f in self.spec.fields)
+
+    @cached_property
+    def insert(self) -> str:
+        """Return the statement that adds a row."""
+        names = ", ".join(f'"{f.name}"' for f in self.spec.fields)
+        return f"INSERT INTO {self.name}({names}) VALUES ({', '.join('?' * len(self.spec.fields))})"
+
+    def field(self, name: str) -> FieldSpec:
+        """Return the declaration of a field.
+
+        Raises:
+            TypeError: there is no such field.
+        """
+        try:
+            return self.fields[name]
+        except KeyError:
+            raise TypeError(f"{self.spec.name} has no field {name}") from None
+
+    def encode(self, node: Node) -> tuple[Column, ...]:
+        """Return the row of a node."""
+        return tuple([encode(f, value) for f, value in zip(self.spec.fields, self._values(node), strict=True)])
+
+    def decode(self, row: Sequence[Any]) -> Node:
+        """Return the node of a row."""
+        values = dict(zip(self._names, row, strict=True))
+        for name, decoder in self._decoded:
+            if values[name] is not None:
+                values[name] = decoder(values[name])
+        return self.spec.node(**values)
+
+    def create(self) -> Iterator[str]:
+        """Yield the statements that make table and indexes where they are missing."""
+        columns = ", ".join(_column(f) for f in self.spec.fields)
+        yield f"CREATE TABLE IF NOT EXISTS {self.name}({columns})"
+        yield from self.indexes()
+
+    def indexes(self) -> Iterator[str]:
+        """Yield the statements that make the indexes."""
+        for fields in self.spec.unique:
+            yield self._index("UNIQUE INDEX", "uq", fields, fields)
+        for fields in self._plain_indexes():
+            yield self._index("INDEX", "ix", fields, fields[:1])
+
+    def seeks(self, name: str) -> bool:
+        """True if an index finds rows by this field."""
+        return name == "id" or name in {fields[0] for fields in (*self.spec.unique, *self._plain_indexes())}
+
+    def _plain_indexes(self) -> list[tuple[str, ...]]:
+        compound = [fields for fields in self.spec.indexes if fields not in self.spec.unique]
+        single = [(f.name,) for f in self.spec.fields if f.indexed and (f.name,) not in self.spec.unique]
+        led = {fields[0] for fields in (*compound, *single)}
+        return [*compound, *single, *([] if "pool" in led else [("pool",)])]
+
+    def _index(self, what: str, prefix: str, fields: Sequence[str], given: Sequence[str]) -> str:
+        """Make an index that leaves out rows without a value: look-ups for "not set" are never selective."""
+        optional = [name for name in given if self.fields[name].nullable]
+        where = " AND ".join(f'"{name}" IS NOT NULL' for name in optional)
+        columns = ", ".join(f'"{name}"' for name in fields)
+        name = f"{prefix}_{self.spec.name}_{'_'.join(fields)}"
+        return f"CREATE {what} IF NOT EXISTS {name} ON {self.name}({columns})" + (f" WHERE {where}" if where else "")
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.spec.fields)
+
+    @cached_property
+    def _values(self) -> attrgetter[tuple[Any, ...]]:
+        return attrgetter(*self._names)
+
+    @cached_property
+    def _decoded(self) -> tuple[tuple[str, Any], ...]:
+        return tuple((f.name, DECODERS[f.type]) for f in self.spec.fields if f.type in DECODERS)
+
+
+@cache
+def table_of(kind: str) -> KindTable:
+    """Return the table of the kind of this class name."""
+    return KindTable(schema.kinds()[kind])
+
+
+def table_of_id(node_id: str) -> KindTable | None:
+    """Return the table that a node of this id is in, or None for an id of no kind."""
+    spec = schema.kind_of(node_id)
+    return table_of(spec.name) if spec else None
+
+
+def sync_declared(db: apsw.Connection) -> None:
+    """Make every declared table, column and index that the file lacks; what is there stays.
+
+    Later migrations call it as well: the first one makes new files from today's declaration.
+    """
+    for statement in FIXED:
+        db.execute(statement)
+    for kind in schema.kinds():
+        table = table_of(kind)
+        _add_columns(db, table)
+        for statement in table.create():
+            db.execute(statement)
+
+
+def _add_columns(db: apsw.Connection, table: KindTable) -> None:
+    there = {name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table.name,))}
+    for f in table.spec.fields:
+        if there and f.name not in there:
+            db.execute(f"ALTER TABLE {table.name} ADD COLUMN {_column(f)}")
+
+
+def _column(f: FieldSpec) -> str:
+    return f'"{f.name}" {_AFFINITY[f.type]}' + (" PRIMARY KEY NOT NULL" if f.name == "id" else "")

@@ -1,0 +1,42 @@
+"""The terms of the keyword indexes: ``<clause>p<part>_<word>``.
+
+A text is indexed once for each clause of its audience, so that a look-up of the clauses a viewer passes never meets
+the texts of others. Words may hold any character; what the tokenizer does not take as it is gets written as ``_`` and
+hexadecimal digits. Nothing a user wrote is ever read as query syntax.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+_ODD = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]")
+_LONGEST = 256
+
+
+def prefix(clause: int, part: int) -> str:
+    """Return what stands before a word."""
+    return f"{clause}p{part}_"
+
+
+def encoded(word: str) -> str:
+    """Return a word in letters that the tokenizer keeps; different words stay different.
+
+    >>> encoded("c++")
+    'c_2b_2b'
+    """
+    if len(word) > _LONGEST:
+        return "__" + hashlib.sha256(word.encode("utf-8", "surrogatepass")).hexdigest()
+    return _ODD.sub(lambda odd: f"_{ord(odd[0]):02x}", word)
+
+
+def document(prefixes: Sequence[str], words: Iterable[str]) -> str:
+    """Return what is given to the index for a text: every different word once behind every prefix."""
+    plain = [encoded(word) for word in dict.fromkeys(words)]
+    return " ".join([" ".join([before + word for word in plain]) for before in prefixes])
+
+
+def any_of(prefixes: Sequence[str], words: Iterable[str]) -> str:
+    """Return the query for texts that hold at least one of the words behind one of the prefixes."""
+    return "(" + " OR ".join([f'"{before}{word}"' for word in map(encoded, words) for before in prefixes]) + ")"
