@@ -69,7 +69,7 @@ class Tagged:
 class Linked:
     """An edge of one of `types` leads from the node to one of `targets`.
 
-    The targets are not checked: ask only for nodes that the viewer was found to see, or the answer tells of hidden ones.
+    The targets are not checked: ask only for nodes that the viewer was found to see, or it tells of hidden ones.
     """
 
     types: Sequence[str]

@@ -20,7 +20,7 @@ from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.evidence import Channel, Episode, Source
 from graph.model.nodes.knowledge import BlockVersion, Entry, KnowledgeBase
 from graph.model.nodes.people import Grant, Principal
-from graph.model.nodes.work import Job
+from graph.model.nodes.work import Job, Receipt
 from graph.model.time import Millis
 from graph.store.port import Store, Writer
 from graph.store.query import TextIndex, TextRow
@@ -155,6 +155,9 @@ class World:
 
     def make_job(self, **values: Any) -> Job:
         return self.make(Job, **{"kind": f"{self.name}-learn", "due_at": NOW, **values})
+
+    def make_receipt(self, **values: Any) -> Receipt:
+        return self.make(Receipt, **values)
 
     def guard_for(self, node: Node, *rules: Rule, **values: Any) -> Guard:
         """Return the guard of a node; without rules, `shared()`."""
