@@ -45,7 +45,7 @@ def digest(value: Json) -> str:
 
 
 def _is_easy(value: Json) -> bool:
-    """Tell whether the ordinary encoder, ten times as fast, writes `value` as RFC 8785 does.
+    """Tell whether the ordinary encoder, several times as fast, writes `value` as RFC 8785 does.
 
     So it is without doubles and with keys of ASCII, whose order is the same in code points and in UTF-16.
     """
@@ -54,7 +54,7 @@ def _is_easy(value: Json) -> bool:
         item = waiting.pop()
         kind = type(item)
         if kind is dict:
-            if not all(type(key) is str and key.isascii() for key in item):
+            if not all(map(_is_ascii, item)):
                 return False
             waiting.extend(item.values())
         elif kind is list or kind is tuple:
@@ -65,6 +65,10 @@ def _is_easy(value: Json) -> bool:
         elif kind is not str and kind is not bool and item is not None:
             return False
     return True
+
+
+def _is_ascii(key: object) -> bool:
+    return isinstance(key, str) and key.isascii()
 
 
 def _dumps(value: Json) -> bytes:
