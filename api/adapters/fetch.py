@@ -96,8 +96,10 @@ class SafeFetcher:
             raise refused(Refusal.TIMEOUT) from error
         except httpcore2.TimeoutException as error:
             raise refused(Refusal.TIMEOUT) from error
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
+        except (httpcore2.NetworkError, OSError) as error:
             raise refused(Refusal.NETWORK) from error
+        except httpcore2.ProtocolError:  # its message quotes what the server sent
+            raise refused(Refusal.NETWORK) from None
 
     async def _follow(self, target: Target) -> FetchedPage:
         for _ in range(self.limits.redirects + 1):

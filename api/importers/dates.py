@@ -13,6 +13,7 @@ from graph.model.errors import BadInput
 from graph.model.time import Millis, from_datetime
 
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
+_YEAR_10000 = 253_402_300_800
 _NO_ZONE = "the date has no zone; write one, such as 2025-05-10T09:00:00+08:00, or state --timezone"
 _NO_DATE = "the date cannot be read; write it as RFC 3339, such as 2025-05-10T09:00:00Z"
 
@@ -46,10 +47,10 @@ def parse_timezone(text: str) -> tzinfo:
             return timezone(-offset if found[1] == "-" else offset)
     try:
         return ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         raise BadInput(
             "give the zone as an IANA name such as Asia/Shanghai, or an offset such as +08:00", field="timezone"
-        ) from error
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,8 +70,8 @@ class Dates:
             raise place.invalid("bad_date", _NO_DATE)
         try:
             value = datetime.fromisoformat(text)
-        except ValueError as error:
-            raise place.invalid("bad_date", _NO_DATE) from error
+        except ValueError:
+            raise place.invalid("bad_date", _NO_DATE) from None
         return self.local(value, place)
 
     def form(self, text: str, forms: tuple[str, ...], place: Place) -> Millis:
@@ -96,6 +97,9 @@ class Dates:
     def epoch(self, seconds: object, place: Place) -> Millis:
         """Return the time of Unix seconds, given as a number or its text; these are UTC by definition."""
         try:
-            return Millis(int(float(str(seconds)) * 1_000 + 0.5))
-        except (ValueError, OverflowError) as error:
-            raise place.invalid("bad_date", "the time is not a number of seconds since 1970") from error
+            number = float(str(seconds))
+        except ValueError:
+            number = -1.0
+        if not 0 <= number < _YEAR_10000:
+            raise place.invalid("bad_date", "the time is not a number of seconds since 1970")
+        return Millis(int(number * 1_000 + 0.5))

@@ -89,8 +89,8 @@ def _lines(stream: IO[bytes], file: str) -> Iterator[str]:
     for number, line in enumerate(stream, 1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise Place(file=file, line=number).invalid("bad_line", "the line is not UTF-8") from error
+        except UnicodeDecodeError:
+            raise Place(file=file, line=number).invalid("bad_line", "the line is not UTF-8") from None
 
 
 def _detect_file(path: Path) -> Form:
@@ -105,8 +105,8 @@ def _detect_file(path: Path) -> Form:
                     return Form.CHATGPT
                 if (prefix, event, value) == ("item", "map_key", "conversation"):
                     return Form.LOCOMO
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        raise _unknown(path) from error
+    except (ijson.JSONError, UnicodeDecodeError):
+        raise _unknown(path) from None
     raise _unknown(path)
 
 

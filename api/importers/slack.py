@@ -64,8 +64,8 @@ def _load(root: Folder, name: str) -> list[dict[str, Any]]:
         raise place.invalid("no_file", "the export has no such file; give the folder that holds users.json")
     try:
         items = json.loads(file.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise place.invalid("bad_json", "the file is not JSON, or is cut off; export it again") from error
+    except (ValueError, RecursionError):
+        raise place.invalid("bad_json", "the file is not JSON, or is cut off; export it again") from None
     if not isinstance(items, list):
         raise place.invalid("bad_json", "the file is not a JSON array")
     for position, item in enumerate(items):

@@ -24,7 +24,7 @@ def array_items(stream: IO[bytes], *, file: str) -> Iterator[tuple[int, dict[str
     except (ijson.JSONError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, ImportInvalid):
             raise
-        raise _broken(file, position) from error
+        raise _broken(file, position) from None
     if position < 0:
         raise _broken(file, position)
 

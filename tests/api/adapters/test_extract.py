@@ -1,4 +1,6 @@
 import io
+import random
+import traceback
 import zipfile
 
 import pytest
@@ -189,3 +191,24 @@ def test_errors_hold_nothing_of_the_file() -> None:
     with pytest.raises(UnsupportedType) as caught:
         extract(b"%PDF-canary-in-the-file", "application/canary", "canary.pdf")
     assert "canary" not in str(caught.value) + repr(dict(caught.value.details))
+
+
+@pytest.mark.req("AD-42")
+@pytest.mark.parametrize("whole", [pdf("canary words", "more canary"), docx(), PAGE.encode()])
+def test_a_file_with_flipped_bytes_is_read_or_refused_and_never_logged(
+    whole: bytes, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    chance = random.Random(14)
+    refusals: list[str] = []
+    for _ in range(300):
+        damaged = bytearray(whole)
+        for _ in range(chance.randint(1, 12)):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        try:
+            assert extract(bytes(damaged)).text.strip()
+        except UnsupportedType as error:
+            refusals.append("".join(traceback.format_exception(error)))
+    assert len(refusals) > 10
+    assert "canary" not in "".join(refusals)
+    assert caplog.records == []
+    assert capfd.readouterr().err == ""

@@ -70,6 +70,8 @@ def node(parent: str | None, text: str = "canary") -> dict[str, Any]:
         ({"id": "c", "mapping": {"a": "canary"}}, "bad_field"),
         ({"id": "c", "mapping": {"a": node("b"), "b": node("a")}, "current_node": "a"}, "bad_field"),
         ({"id": "c", "mapping": {}, "create_time": "canary"}, "bad_date"),
+        ({"id": "c", "mapping": {}, "create_time": 1e300}, "bad_date"),
+        ({"id": "c", "mapping": {}, "create_time": "nan"}, "bad_date"),
     ],
 )
 def test_a_wrong_conversation_is_named_by_its_place_without_its_content(
