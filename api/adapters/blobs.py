@@ -21,7 +21,7 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
-from graph.model.errors import BadInput, NotFound, StoreError, StoreUnavailable
+from graph.model.errors import BadInput, BlobDamaged, NotFound, StoreUnavailable
 from graph.model.time import Millis, from_datetime
 from graph.ports import BlobRef
 
@@ -211,12 +211,6 @@ async def _verified(found: "GetResult", sha256: str) -> AsyncIterator[bytes]:
         raise BlobDamaged("stored bytes do not have their hash any more; restore them from a backup")
     if held:
         yield held
-
-
-class BlobDamaged(StoreError):
-    """Stored bytes no longer have the hash they are named by."""
-
-    code = "BLOB_DAMAGED"
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from api.importers.model import ImportInvalid, ImportTally
-from graph.model.errors import BadInput
+from api.importers.model import ImportTally
+from graph.model.errors import BadInput, ImportInvalid
 from graph.model.time import Millis, from_datetime
 
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
@@ -27,7 +27,12 @@ class Place:
     index: str | None = None
 
     def invalid(self, reason: str, advice: str) -> ImportInvalid:
-        return ImportInvalid(advice, file=self.file, reason=reason, line=self.line, index=self.index)
+        """Return the error for this place: what is wrong as a word, and what to do."""
+        where = f", line {self.line}" if self.line is not None else f", at {self.index}" if self.index else ""
+        details = {"file": self.file, "reason": reason, "line": self.line, "index": self.index}
+        return ImportInvalid(
+            f"{self.file}{where}: {advice}", **{key: item for key, item in details.items() if item is not None}
+        )
 
 
 def parse_timezone(text: str) -> tzinfo:

@@ -1,10 +1,9 @@
-"""What every reader of chats yields, counts and raises."""
+"""What every reader of chats yields and counts."""
 
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from graph.model.errors import BadInput
 from graph.model.time import Millis
 
 ChannelKind = Literal["shared_channel", "private_chat"]
@@ -53,19 +52,3 @@ class ImportTally:
     noted: Counter[str] = field(default_factory=Counter)
     assumed_timezone: str | None = None
     assumed_dates: int = 0
-
-
-class ImportInvalid(BadInput):
-    """A file is not in the form it should be in; `details` has `file`, `reason` and `line` or `index`.
-
-    The message names the place and what to do, never what stands there.
-    """
-
-    def __init__(
-        self, advice: str, *, file: str, reason: str, line: int | None = None, index: str | None = None
-    ) -> None:
-        place = f", line {line}" if line is not None else f", at {index}" if index is not None else ""
-        details = {"file": file, "reason": reason, "line": line, "index": index}
-        super().__init__(
-            f"{file}{place}: {advice}", **{key: value for key, value in details.items() if value is not None}
-        )

@@ -13,8 +13,9 @@ from api.importers.chatgpt import read_chatgpt
 from api.importers.dates import Dates, Place
 from api.importers.json_lines import read_json_lines
 from api.importers.locomo import read_locomo
-from api.importers.model import ImportedMessage, ImportInvalid, ImportTally
+from api.importers.model import ImportedMessage, ImportTally
 from api.importers.slack import read_slack
+from graph.model.errors import ImportInvalid
 
 _CONVERSATIONS = "conversations.json"
 

@@ -6,7 +6,7 @@ from typing import IO, Any
 import ijson
 
 from api.importers.dates import Place
-from api.importers.model import ImportInvalid
+from graph.model.errors import ImportInvalid
 
 
 def array_items(stream: IO[bytes], *, file: str) -> Iterator[tuple[int, dict[str, Any]]]:

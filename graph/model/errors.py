@@ -19,11 +19,13 @@ RootwardError
 ├── QueryTooComplex          refused before it runs
 ├── FetchRefused             a web page may not be fetched
 ├── UnsupportedType          no text can be read from this kind of file
+├── ImportInvalid            a chat export is not in its form; names file and place
 ├── StoreError
 │   ├── StoreUnavailable     the store cannot answer now; try again
 │   ├── StoreReadOnly        a failed sync to disk: no writes until restart
 │   ├── StoreLocked          another process owns the embedded store
 │   ├── StoreNewer           made by a newer version of Rootward
+│   ├── BlobDamaged          stored bytes no longer have their hash
 │   └── StoreKeyMissing      a needed key is missing or wrong
 ├── SearchUnavailable        every route failed
 └── SettingsInvalid          an unknown setting or a value out of range
@@ -183,6 +185,15 @@ class UnsupportedType(BadInput):
     code = "UNSUPPORTED_TYPE"
 
 
+class ImportInvalid(BadInput):
+    """A chat export is not in the form it should be in; details: `file`, `reason`, and `line` or `index`.
+
+    The message names the place and what to do, never what stands there.
+    """
+
+    code = "IMPORT_INVALID"
+
+
 class StoreError(RootwardError):
     """The store failed."""
 
@@ -209,6 +220,12 @@ class StoreNewer(StoreError):
     """The store was made by a newer version; it is left untouched."""
 
     code = "STORE_NEWER"
+
+
+class BlobDamaged(StoreError):
+    """Stored bytes no longer have the hash that names them; restore them from a backup."""
+
+    code = "BLOB_DAMAGED"
 
 
 class StoreKeyMissing(StoreError):

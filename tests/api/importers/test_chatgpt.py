@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from api.importers.model import ImportInvalid, ImportTally
+from api.importers.model import ImportTally
 from api.importers.read import Form, detect_form
+from graph.model.errors import ImportInvalid
 from tests.api.importers.support import FIXTURES, load
 
 EXPORT = FIXTURES / "conversations.json"

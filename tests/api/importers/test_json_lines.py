@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from api.importers.dates import parse_timezone
-from api.importers.model import ImportedMessage, ImportInvalid, ImportTally
+from api.importers.model import ImportedMessage, ImportTally
 from api.importers.read import Form, read_export
-from graph.model.errors import BadInput
+from graph.model.errors import BadInput, ImportInvalid
 from tests.api.importers.support import FIXTURES, load
 
 LINE: dict[str, Any] = {"channel": "c", "id": "1", "speaker": "Ana", "sentAt": "2025-05-10T00:00:00Z", "text": "hi"}
@@ -53,7 +53,7 @@ def test_each_line_becomes_a_message() -> None:
 def test_a_wrong_line_is_named_by_file_and_line_without_its_content(tmp_path: Path, change: dict[str, object]) -> None:
     bad = {key: value for key, value in {**LINE, **change}.items() if value is not None}
     error = refusal(written(tmp_path, json.dumps(LINE), "", json.dumps(bad)))
-    assert (error.code, error.details["file"], error.details["line"]) == ("BAD_INPUT", "in.jsonl", 3)
+    assert (error.code, error.details["file"], error.details["line"]) == ("IMPORT_INVALID", "in.jsonl", 3)
     assert error.details["reason"] == "bad_line"
     assert "canary" not in str(error)
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from api.importers.model import ImportedMessage, ImportInvalid, ImportTally
+from api.importers.model import ImportedMessage, ImportTally
 from api.importers.read import Form, detect_form
+from graph.model.errors import ImportInvalid
 from tests.api.importers.support import FIXTURES, load
 
 SLACK = FIXTURES / "slack"

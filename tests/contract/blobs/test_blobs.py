@@ -10,8 +10,8 @@ import obstore
 import pytest
 from obstore.store import MemoryStore, S3Store
 
-from api.adapters.blobs import BlobDamaged, DirectoryBlobs, ObjectBlobs, open_blobs
-from graph.model.errors import BadInput, NotFound, StoreUnavailable
+from api.adapters.blobs import DirectoryBlobs, ObjectBlobs, open_blobs
+from graph.model.errors import BadInput, BlobDamaged, NotFound, StoreUnavailable
 from graph.model.time import Millis
 from graph.ports import BlobRef, BlobStore
 from tests.contract.blobs.s3 import BUCKET, s3_server
