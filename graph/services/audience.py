@@ -29,6 +29,22 @@ async def dependents(reader: Reader, changed: Iterable[NodeId]) -> frozenset[Nod
     return frozenset(reached.depths)
 
 
+async def hold_dependents(writer: Writer, changed: Iterable[NodeId]) -> frozenset[NodeId]:
+    """Lock `changed`, all that rests on them and the pools of both, in id order; return the nodes.
+
+    Starts over while new dependents or pools appear, so that a writer who cites one of them either waits for this
+    transaction or is seen by it. Call it before the change is read and decided.
+    """
+    held: set[NodeId] = set()
+    while True:
+        affected = await dependents(writer, changed)
+        pools = {guard.pool for guard in (await writer.guards(sorted(affected))).values() if guard.pool}
+        if affected | pools <= held:
+            return affected
+        held |= affected | pools
+        await writer.lock(sorted(held))
+
+
 async def recompute(writer: Writer, changed: Iterable[NodeId]) -> frozenset[NodeId]:
     """Decide anew who may see `changed` and everything that rests on them; return the ids whose audience moved.
 
