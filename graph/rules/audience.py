@@ -22,7 +22,7 @@ from graph.model.access import Audience, Clause, Clauses, Guard, LawEdge, Need, 
 from graph.model.ids import NodeId
 from graph.rules.visibility import SourceGraph, has_access_rule
 
-MAX_CLAUSES = 64
+MAX_CLAUSES = 32
 """Most clauses of one node."""
 
 _NOBODY: Clauses = frozenset()

@@ -17,6 +17,7 @@ from graph.model.access import Clause, Guard, LawEdge, Need, Rule, RuleKind, Vie
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, WorkspaceId
 from graph.rules.visibility import SourceGraph, source_graph
+from tests.support.profile import sized
 
 WORKSPACE = WorkspaceId("w1")
 AGENT = "agt_w1/agent/a"
@@ -67,8 +68,8 @@ class GraphCase:
 
 
 def law_graphs() -> int:
-    """Return how many random graphs each property looks at (``ROOTWARD_LAW_GRAPHS``, 500)."""
-    return int(os.environ.get("ROOTWARD_LAW_GRAPHS", "500"))
+    """Return how many random graphs each property looks at (``ROOTWARD_LAW_GRAPHS``; 500, in a soak 10,000)."""
+    return int(os.environ.get("ROOTWARD_LAW_GRAPHS") or sized(small=500, full=10_000))
 
 
 def make_guard(

@@ -327,7 +327,7 @@ class TestPeople:
 
     def test_pools_narrow_the_question_and_give_nothing(self) -> None:
         viewer = make_viewer(person(), pools=[NodeId("knb_1")])
-        assert viewer.pools == {NodeId("knb_1")}
+        assert viewer.pools == frozenset({NodeId("knb_1")})
         assert viewer.held == make_viewer(person()).held
         assert make_viewer(person()).pools is None
 

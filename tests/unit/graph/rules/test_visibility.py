@@ -201,6 +201,29 @@ def test_granted_reader_of_shared_does_not_see_a_block_that_cites_agent_evidence
     assert shown(guards, edges, make_test_viewer([SHARED])) == {"own", "b"}
 
 
+class TestDeletedSource:
+    """Cases 8 and 9 of the public bug reports."""
+
+    @pytest.mark.req("KN-29", "KN-67")
+    @pytest.mark.parametrize("withdrawn", [set(), {"s1"}, {"s2"}, {"s1", "s2"}])
+    def test_relation_lives_on_either_source_and_a_block_on_both(self, withdrawn: set[str]) -> None:
+        guards = [source(n, live=n not in withdrawn) for n in ("s1", "s2")]
+        guards += [make_guard("relation", Need.ANY), make_guard("block")]
+        edges = [make_edge(n, s) for n in ("relation", "block") for s in ("s1", "s2")]
+        statements = shown(guards, edges) - {"s1", "s2"}
+        assert ("relation" in statements) == (len(withdrawn) < 2)
+        assert ("block" in statements) == (not withdrawn)
+
+    @pytest.mark.req("KN-124")
+    @pytest.mark.parametrize("s1", [source("s1", live=False), source("s1", (CHANNEL,)), None])
+    def test_summary_goes_with_one_of_its_blocks_and_the_other_stays(self, s1: Guard | None) -> None:
+        guards = [source("s2"), make_guard("code word"), make_guard("run by Ana"), make_guard("summary")]
+        edges = [make_edge("code word", "s1"), make_edge("run by Ana", "s2")]
+        edges += [make_edge("summary", "code word"), make_edge("summary", "run by Ana")]
+        assert shown([*guards, *([s1] if s1 else [])], edges) == {"s2", "run by Ana"}
+        assert "summary" in shown([*guards, source("s1")], edges)
+
+
 @pytest.mark.req("KN-57")
 def test_auditor_of_everything_sees_nothing_of_another_workspace() -> None:
     auditor = Viewer(workspace=WorkspaceId("w2"), principal=PEOPLE[0], held=frozenset(), audits=frozenset({"*"}))
