@@ -26,6 +26,7 @@ from api.sample.story import (
     read_file,
     resolve,
 )
+from graph.rules.operations.parsing import parse_operations
 from graph.text.quotes import Quote, find_quote
 
 STORY = load_story()
@@ -323,6 +324,16 @@ def test_the_source_to_withdraw_hides_just_what_the_story_says() -> None:
     assert evidence == {withdraw.source, withdraw.keeps_by}
     ends = {block.label for ref in (kept.subject, kept.object) for block in entries()[ref].blocks}
     assert not ends & hidden
+
+
+@pytest.mark.req("DR-42", "DR-43")
+def test_every_operation_has_the_form_that_the_service_takes() -> None:
+    for batch in STORY.batches:
+        versions = {name: 1 for _, op in operations() for name in labels(op)}
+        raw = [resolve(op, {}, versions) for op in batch.operations]
+        parsed = parse_operations(raw, max_operations=200)
+        assert [item.error for item in parsed] == [None] * len(raw), batch.key
+        assert all(len(block.text or "") <= 2_000 for _, block in blocks())
 
 
 def test_resolving_puts_ids_for_names_and_leaves_labels_out() -> None:
