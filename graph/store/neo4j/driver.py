@@ -1,0 +1,133 @@
+"""The connection: sessions, statements with parameters, and results as plain rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from neo4j import WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
+
+from graph.model.time import Clock
+from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, TryAgain, translated, untranslatable_text
+
+Rows = list[list[Any]]
+
+_DIALECT = "CYPHER 5 "
+"""Understood by 5.26 and by every later version, whatever the default language of the database is."""
+
+_READ_ATTEMPTS = 4
+_FETCH_SIZE = 20_000
+_CONNECT_TIMEOUT_S = 10.0
+_ACQUIRE_TIMEOUT_S = 30.0
+_TALKING_LOGGERS = ("neo4j.io", "neo4j.pool", "neo4j.notifications")
+
+
+class Runner(Protocol):
+    """Runs statements: one by one on their own, or inside a transaction."""
+
+    async def run(self, statement: str, /, **parameters: Any) -> Rows:
+        """Return the rows of a statement; user data comes in parameters only.
+
+        Raises:
+            TryAgain: nothing was done, and it may work the next time.
+            StoreError: the statement failed.
+            AlreadyExists: a unique key is taken.
+        """
+        ...
+
+
+def connect(uri: str, auth: tuple[str, str] | None) -> AsyncDriver:
+    """Return a driver that logs no statement and no value, whatever level the loggers of the process have."""
+    for name in _TALKING_LOGGERS:
+        logging.getLogger(name).disabled = True
+    return AsyncGraphDatabase.driver(
+        uri,
+        auth=auth,
+        user_agent="rootward",
+        connection_timeout=_CONNECT_TIMEOUT_S,
+        connection_acquisition_timeout=_ACQUIRE_TIMEOUT_S,
+        notifications_min_severity="OFF",
+        telemetry_disabled=True,
+        keep_alive=True,
+    )
+
+
+class Sessions:
+    """Opens sessions on one database.
+
+    They always ask for the leader of a cluster: a follower may lag behind, and a right that was just taken away
+    must be gone on the next read.
+    """
+
+    def __init__(self, driver: AsyncDriver, database: str) -> None:
+        self._driver = driver
+        self._database = database
+
+    def open(self) -> AsyncSession:
+        """Return a session to be used with ``async with``."""
+        return self._driver.session(database=self._database, default_access_mode=WRITE_ACCESS, fetch_size=_FETCH_SIZE)
+
+
+class AutoCommit:
+    """Runs each statement on its own, in one round trip; reads may run side by side and are repeated if cut off."""
+
+    def __init__(self, sessions: Sessions, clock: Clock, *, attempts: int = _READ_ATTEMPTS) -> None:
+        self._sessions = sessions
+        self._clock = clock
+        self._attempts = attempts
+
+    async def run(self, statement: str, /, **parameters: Any) -> Rows:
+        for attempt in range(1, self._attempts):
+            try:
+                return await self._once(statement, parameters)
+            except TryAgain:
+                await self._clock.sleep(backoff_s(attempt))
+        return await self._once(statement, parameters)
+
+    async def _once(self, statement: str, parameters: dict[str, Any]) -> Rows:
+        try:
+            async with self._sessions.open() as session:
+                return await (await session.run(_DIALECT + statement, parameters)).values()
+        except DRIVER_ERRORS as error:
+            raise translated(error) from DriverFault(error)
+        except UnicodeEncodeError:
+            raise untranslatable_text() from None
+
+
+class InTransaction:
+    """Runs statements inside one explicit transaction.
+
+    Attributes:
+        failure: why the transaction cannot be committed any more, even if the caller went on.
+    """
+
+    def __init__(self, transaction: AsyncTransaction) -> None:
+        self._transaction = transaction
+        self.failure: Exception | None = None
+
+    async def run(self, statement: str, /, **parameters: Any) -> Rows:
+        return await self.run_for(statement, None, None, **parameters)
+
+    async def run_for(
+        self, statement: str, kind: str | None, key_fields: Sequence[str] | None, /, **parameters: Any
+    ) -> Rows:
+        """Run a statement that can break a unique key of `kind`."""
+        try:
+            return await (await self._transaction.run(_DIALECT + statement, parameters)).values()
+        except DRIVER_ERRORS as error:
+            self.failure = translated(error, kind=kind, key_fields=key_fields)
+            raise self.failure from DriverFault(error)
+        except UnicodeEncodeError:
+            self.failure = untranslatable_text()
+            raise self.failure from None
+
+
+def backoff_s(attempt: int, *, spread: float = 1.0) -> float:
+    """Return how long to wait after the n-th failure, in seconds: 10 ms, doubled each time, at most one second.
+
+    Args:
+        attempt: 1 for the first failure.
+        spread: 0.5 to 1, so that those who met do not meet again.
+    """
+    return float(min(0.01 * 2.0 ** (attempt - 1), 1.0)) * spread

@@ -1,0 +1,283 @@
+"""Nodes, edges, guards and audiences as Neo4j properties, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graph.model import schema
+from graph.model.access import Guard, Need, Rule
+from graph.model.edges import Edge, EdgeType
+from graph.model.fields import FieldType, Node
+from graph.model.ids import NodeId, WorkspaceId
+from graph.model.schema import FieldSpec, KindSpec
+from graph.model.time import Millis
+from graph.store.neo4j import names
+
+Properties = dict[str, Any]
+
+NODE_MAP = "n {.*, embedding: null}"
+"""What a statement returns of a node: all but the list of floats, which only the engine reads."""
+
+VECTOR = "embedding"
+VECTOR_BYTES = "embeddingBytes"
+
+_FIXED = frozenset({"id", "workspace"})
+_SORT_ZERO = 10**18
+_SORT_DIGITS = 19
+_FLOAT_BYTES = 4
+_INT64 = 2**63
+_EDGE_OWN = frozenset({"key", "record", "extra"})
+
+
+def spec_of(node: Node) -> KindSpec:
+    """Return the declaration of a node's kind.
+
+    Raises:
+        TypeError: the id names another kind than the class.
+    """
+    spec = schema.kind_of(node.id)
+    if spec is None or spec.node is not type(node):
+        raise TypeError(f"the id of a {type(node).__name__} starts with {type(node).PREFIX}_")
+    return spec
+
+
+def encode_node(node: Node) -> Properties:
+    """Return the properties of a node; None is left out, as Neo4j has no such value."""
+    spec = spec_of(node)
+    every = {f.name: getattr(node, f.name) for f in spec.fields}
+    return {name: value for name, value in encode_fields(spec, every).items() if value is not None}
+
+
+def encode_changes(spec: KindSpec, changes: Mapping[str, Any]) -> Properties:
+    """Return changed fields as properties; None removes one.
+
+    Raises:
+        TypeError: a field is not declared, may not change, or does not take the value.
+    """
+    for name in changes:
+        if name in _FIXED:
+            raise TypeError(f"{spec.name}.{name} cannot be set")
+    return encode_fields(spec, changes)
+
+
+def encode_fields(spec: KindSpec, values: Mapping[str, Any]) -> Properties:
+    """Return fields as properties.
+
+    Raises:
+        TypeError: a field is not declared or does not take the value.
+    """
+    properties: Properties = {}
+    for name, value in values.items():
+        declared = names.field_of(spec.node, name)
+        if name == names.vector_field(spec.node):
+            properties |= _vector_properties(spec, declared, value)
+        else:
+            properties[names.property_of(spec.name, name)] = encode_value(spec.node, declared, value)
+    return properties
+
+
+def encode_value(kind: type[Node], declared: FieldSpec, value: Any) -> Any:
+    """Return one field's value as Neo4j keeps it.
+
+    Raises:
+        TypeError: the field does not take the value.
+    """
+    if value is None:
+        if not declared.nullable:
+            raise TypeError(f"{kind.__name__}.{declared.name} needs a value")
+        return None
+    try:
+        return _ENCODE[declared.type](value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{kind.__name__}.{declared.name} takes {declared.type.value}") from error
+
+
+def decode_node(properties: Mapping[str, Any]) -> Node:
+    """Return the node that `encode_node` wrote."""
+    spec = schema.kind_of(properties["id"])
+    if spec is None:
+        raise TypeError("a stored id names no kind")
+    return spec.node(**{f.name: _decode_field(spec, f, properties) for f in spec.fields})
+
+
+def decode_value(declared: FieldSpec, value: Any) -> Any:
+    """Return a field's value as the model has it."""
+    if value is None:
+        return None
+    if declared.type is FieldType.TEXTS:
+        return tuple(value)
+    if declared.type is FieldType.JSON:
+        return json.loads(value)
+    return bytes(value) if declared.type is FieldType.BYTES else value
+
+
+def encode_sort(sort_at: int, id: str) -> str:
+    """Return a text that sorts newest first, then by id.
+
+    >>> encode_sort(2, "a") < encode_sort(1, "a") < encode_sort(1, "b")
+    True
+    """
+    return f"{_SORT_ZERO - sort_at:0{_SORT_DIGITS}d}{id}"
+
+
+def decode_sort(text: str) -> Millis:
+    """Return the time in a text of `encode_sort`."""
+    return Millis(_SORT_ZERO - int(text[:_SORT_DIGITS]))
+
+
+def encode_guard(guard: Guard) -> Properties:
+    """Return the law's own facts as properties of the node."""
+    return {
+        "guardKind": guard.kind,
+        "guardWorkspace": guard.workspace,
+        "guardPool": guard.pool,
+        "guardNeed": guard.need.value,
+        "guardRules": None if guard.rules is None else encode_rules(guard.rules),
+        "guardLive": guard.live,
+        "guardHeld": guard.held,
+        "guardExcluded": sorted(guard.excluded),
+        "guardTags": list(guard.tags),
+        "guardSort": encode_sort(guard.sort_at, guard.node),
+    }
+
+
+GUARD_MAP = (
+    "n {.id, .guardKind, .guardWorkspace, .guardPool, .guardNeed, .guardRules, .guardLive, .guardHeld,"
+    " .guardExcluded, .guardTags, .guardSort}"
+)
+
+
+def decode_guard(properties: Mapping[str, Any]) -> Guard:
+    """Return the guard that `encode_guard` wrote."""
+    rules, pool = properties["guardRules"], properties["guardPool"]
+    return Guard(
+        node=NodeId(properties["id"]),
+        kind=properties["guardKind"],
+        workspace=WorkspaceId(properties["guardWorkspace"]),
+        pool=None if pool is None else NodeId(pool),
+        need=Need(properties["guardNeed"]),
+        rules=None if rules is None else decode_rules(rules),
+        live=properties["guardLive"],
+        held=properties["guardHeld"],
+        excluded=frozenset(map(NodeId, properties["guardExcluded"])),
+        tags=tuple(properties["guardTags"]),
+        sort_at=decode_sort(properties["guardSort"]),
+    )
+
+
+def encode_rules(rules: frozenset[Rule]) -> list[str]:
+    """Return rules as texts, in order."""
+    return [rule.encode() for rule in sorted(rules)]
+
+
+def decode_rules(texts: list[str]) -> frozenset[Rule]:
+    """Return the rules that `encode_rules` wrote."""
+    return frozenset(map(Rule.decode, texts))
+
+
+def encode_edge(edge: Edge) -> Properties:
+    """Return the properties of a relationship: its key, record and props, camelCase where that can be undone."""
+    plain: Properties = {}
+    extra: Properties = {}
+    for name, value in edge.props.items():
+        if names.survives_camel(name) and name not in _EDGE_OWN and _is_plain(value):
+            plain[names.camel(name)] = value
+        else:
+            extra[name] = value
+    record = None if edge.record is None else list(edge.record)
+    return {**plain, "key": edge.key, "record": record, "extra": _json(extra) if extra else None}
+
+
+def decode_edge(type: str, source: str, target: str, properties: Mapping[str, Any]) -> Edge:
+    """Return the edge that `encode_edge` wrote; a missing record is a missing proof."""
+    record, extra = properties.get("record"), properties.get("extra")
+    props = {names.snake(name): value for name, value in properties.items() if name not in _EDGE_OWN}
+    return Edge(
+        type=EdgeType(type),
+        source=NodeId(source),
+        target=NodeId(target),
+        key=properties["key"],
+        props=props | (json.loads(extra) if extra else {}),
+        record=None if record is None else tuple(record),
+    )
+
+
+def _decode_field(spec: KindSpec, declared: FieldSpec, properties: Mapping[str, Any]) -> Any:
+    is_vector = declared.name == names.vector_field(spec.node)
+    name = VECTOR_BYTES if is_vector else names.property_of(spec.name, declared.name)
+    return decode_value(declared, properties.get(name))
+
+
+def _vector_properties(spec: KindSpec, declared: FieldSpec, value: Any) -> Properties:
+    """Return the bytes, and the floats for the engine's own function if it can take them."""
+    data = encode_value(spec.node, declared, value)
+    return {VECTOR_BYTES: data, VECTOR: None if data is None else usable_vector(data)}
+
+
+def usable_vector(data: bytes) -> list[float] | None:
+    """Return the floats of a vector that has a direction; None for any other bytes."""
+    if not data or len(data) % _FLOAT_BYTES:
+        return None
+    values = list(struct.unpack(f"<{len(data) // _FLOAT_BYTES}f", data))
+    return values if all(map(math.isfinite, values)) and any(values) else None
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, bool | str):
+        return True
+    if isinstance(value, int):
+        return -_INT64 <= value < _INT64
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return str.__str__(value)
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not -_INT64 <= value < _INT64:
+        raise TypeError
+    return int(value)
+
+
+def _real(value: Any) -> float:
+    return float(value if isinstance(value, float) else _integer(value))
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, bytes):
+        raise TypeError
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        raise TypeError
+    return [_text(item) for item in value]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+_ENCODE: Mapping[FieldType, Callable[[Any], Any]] = {
+    FieldType.TEXT: _text,
+    FieldType.INTEGER: _integer,
+    FieldType.REAL: _real,
+    FieldType.BOOLEAN: _boolean,
+    FieldType.BYTES: _bytes,
+    FieldType.TEXTS: _texts,
+    FieldType.JSON: _json,
+}

@@ -1,0 +1,122 @@
+"""Reads: each call is one statement, or a few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from graph.model.access import Audience, Guard, Scope, SystemScope
+from graph.model.edges import Edge, EdgeType
+from graph.model.fields import Node
+from graph.model.ids import NodeId
+from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
+from graph.store.neo4j.conditions import relationship_types
+from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.encoding import GUARD_MAP, NODE_MAP, decode_edge, decode_guard, decode_node
+from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
+
+N = TypeVar("N", bound=Node)
+
+
+class Neo4jReader:
+    """Reads committed data statement by statement; inside a transaction also its own writes."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._clauses: dict[Scope, Sequence[str]] = {}
+
+    async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        wanted = visible.guarded_ids(scope, ids)
+        if not wanted:
+            return {}
+        rows = await self._runner.run(
+            f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE {visible.seen(scope)} "
+            f"RETURN {NODE_MAP}",
+            ids=wanted,
+            **visible.scope_parameters(scope),
+        )
+        found = {node.id: node for (properties,) in rows for node in [decode_node(properties)]}
+        return {id: found[id] for id in wanted if id in found}
+
+    async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
+        return await find.find(self._runner, scope, query, await self._clauses_of(scope))
+
+    async def aggregate(
+        self, scope: Scope, kind: type[Node], where: Where | None = None, by: str | None = None
+    ) -> Mapping[Any, int]:
+        return await aggregate.aggregate(self._runner, scope, kind, where, by, await self._clauses_of(scope))
+
+    async def edges(
+        self, scope: Scope, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction
+    ) -> Sequence[Edge]:
+        among = relationship_types(types)
+        if not ids or not among:
+            return ()
+        near, far = ("n", "o") if direction is Direction.OUT else ("o", "n")
+        rows = await self._runner.run(
+            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
+            f"MATCH ({near})-[r:{among}]->({far}) WHERE {_end(scope, 'n')} AND {_end(scope, 'o')} "
+            f"RETURN type(r), {near}.id, {far}.id, properties(r)",
+            ids=sorted(set(ids)),
+            **visible.scope_parameters(scope),
+        )
+        return sorted((decode_edge(*row) for row in rows), key=lambda edge: edge.identity)
+
+    async def closure(
+        self,
+        ids: Sequence[NodeId],
+        types: Iterable[EdgeType],
+        direction: Direction,
+        *,
+        depth: int | None = None,
+        limit: int | None = None,
+    ) -> Reached:
+        return await closure.closure(self._runner, ids, types, direction, depth=depth, limit=limit)
+
+    async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
+        rows = await self._runner.run(
+            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
+            f"WHERE n.guardKind IS NOT NULL RETURN {GUARD_MAP}",
+            ids=list(dict.fromkeys(ids)),
+        )
+        return {guard.node: guard for (properties,) in rows for guard in [decode_guard(properties)]}
+
+    async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
+        rows = await self._runner.run(
+            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
+            "WHERE n.audClauses IS NOT NULL RETURN n.id, n.audClauses, n.audExcluded",
+            ids=list(dict.fromkeys(ids)),
+        )
+        meant = await visible.clauses_by_id(self._runner, {clause for _, clauses, _ in rows for clause in clauses})
+        return {
+            NodeId(id): Audience(
+                node=NodeId(id),
+                clauses=frozenset(meant[clause] for clause in clauses),
+                excluded=frozenset(map(NodeId, excluded)),
+            )
+            for id, clauses, excluded in rows
+        }
+
+    async def match(self, scope: Scope, question: Match) -> Matches:
+        return await search.match(self._runner, scope, question, await self._clauses_of(scope))
+
+    async def nearest(
+        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+    ) -> Sequence[Neighbour]:
+        clauses = await self._clauses_of(scope)
+        return await vectors.nearest(self._runner, scope, kind, vector, model=model, limit=limit, clauses=clauses)
+
+    async def _clauses_of(self, scope: Scope) -> Sequence[str]:
+        """Return the clauses a viewer passes, looked up once a reader; a writer forgets them when it admits."""
+        if isinstance(scope, SystemScope):
+            return ()
+        if scope not in self._clauses:
+            self._clauses[scope] = await visible.clauses_of(self._runner, scope)
+        return self._clauses[scope]
+
+
+def _end(scope: Scope, variable: str) -> str:
+    """Return the condition on an end of an edge: a system scope also sees edges to placeholders."""
+    if isinstance(scope, SystemScope):
+        return "true" if scope.workspace is None else f"({variable}:Placeholder OR {variable}.workspaceId = $workspace)"
+    return visible.seen(scope, variable)

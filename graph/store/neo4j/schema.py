@@ -1,0 +1,182 @@
+"""Constraints and indexes, from the declaration of the model; all DDL is behind `ensure`.
+
+Two servers may start on one empty database within the same second: a rule that is already there is success, wherever
+the other one was quicker. Source: AD-40, bug case 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from neo4j.exceptions import DriverError, Neo4jError
+
+from graph.model import schema
+from graph.model.errors import StoreError, StoreUnavailable
+from graph.model.fields import FieldType
+from graph.model.schema import KindSpec
+from graph.model.time import Clock
+from graph.store.neo4j import names
+from graph.store.neo4j.driver import Sessions, backoff_s
+from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, code_of, is_transient
+from graph.store.query import TextIndex
+
+TEXT_LABELS: Mapping[TextIndex, str] = {TextIndex.ENTRY: "EntryText", TextIndex.MESSAGE: "MessageText"}
+FULL_TEXT: Mapping[TextIndex, str] = {TextIndex.ENTRY: "rw_words_entry", TextIndex.MESSAGE: "rw_words_message"}
+
+_TEXT_PROPERTIES = ("words", "clauses", "place")
+_ATTEMPTS = 30
+_ONLINE_TIMEOUT_S = 600
+_CODES_OF_PRESENT = frozenset(
+    f"Neo.ClientError.Schema.{reason}"
+    for reason in (
+        "EquivalentSchemaRuleAlreadyExists",
+        "IndexAlreadyExists",
+        "IndexWithNameAlreadyExists",
+        "ConstraintAlreadyExists",
+        "ConstraintWithNameAlreadyExists",
+    )
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SchemaRule:
+    """One constraint or index.
+
+    Attributes:
+        name: unique in the database.
+        kind: ``UNIQUE``, ``RANGE`` or ``FULLTEXT``.
+        label: of the nodes it holds.
+        properties: in order.
+    """
+
+    name: str
+    kind: str
+    label: str
+    properties: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        """The command that makes it."""
+        parts = ", ".join(f"n.`{name}`" for name in self.properties)
+        if self.kind == "UNIQUE":
+            return f"CREATE CONSTRAINT {self.name} IF NOT EXISTS FOR (n:{self.label}) REQUIRE ({parts}) IS UNIQUE"
+        if self.kind == "FULLTEXT":
+            return (
+                f"CREATE FULLTEXT INDEX {self.name} IF NOT EXISTS FOR (n:{self.label}) ON EACH [{parts}] OPTIONS "
+                "{indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+            )
+        return f"CREATE INDEX {self.name} IF NOT EXISTS FOR (n:{self.label}) ON ({parts})"
+
+
+def rules() -> tuple[SchemaRule, ...]:
+    """Return every constraint and index that the store needs, each once."""
+    return (*_own_rules(), *(rule for spec in schema.kinds().values() for rule in _rules_of(spec)))
+
+
+async def ensure(sessions: Sessions, clock: Clock) -> None:
+    """Make what is missing and wait until all of it is online.
+
+    Raises:
+        StoreError: a rule cannot be made or its index failed; the message names it.
+        StoreUnavailable: the database cannot be reached.
+    """
+    present = await _present(sessions, clock)
+    for rule in rules():
+        if rule.name not in present:
+            await _make(sessions, clock, rule)
+    await _command(sessions, clock, "CALL db.awaitIndexes($seconds)", seconds=_ONLINE_TIMEOUT_S)
+    await _check(sessions, clock)
+
+
+def _own_rules() -> Iterable[SchemaRule]:
+    yield _unique("rw_node_id", names.NODE, "id")
+    yield _unique("rw_meta_id", "Meta", "id")
+    yield _unique("rw_clause_id", "Clause", "id")
+    yield _range("rw_clause_filed", "Clause", "workspace", "narrow")
+    yield _range("rw_clause_agent", "Clause", "workspace", "agent")
+    yield _unique("rw_counter_key", "Counter", "key")
+    yield _range("rw_aud", "Aud", "clause", "kind", "tag", "sort")
+    yield _range("rw_aud_several", "AudSeveral", "clause", "kind", "tag")
+    yield _unique("rw_text_id", "Text", "id")
+    yield _range("rw_text_guard", "Text", "guard")
+    for index, name in FULL_TEXT.items():
+        yield SchemaRule(name=name, kind="FULLTEXT", label=TEXT_LABELS[index], properties=_TEXT_PROPERTIES)
+
+
+def _rules_of(spec: KindSpec) -> Iterable[SchemaRule]:
+    """Return the rules of one kind; an index that is a prefix of another one is left out."""
+    unique = [_properties(spec, fields) for fields in spec.unique]
+    for properties in unique:
+        yield _unique(_name("rw_key", spec, properties), spec.name, *properties)
+    wanted = [_properties(spec, fields) for fields in spec.indexes]
+    wanted += [_properties(spec, (f.name,)) for f in spec.fields if f.indexed and f.type is not FieldType.TEXTS]
+    wanted += [("kbId",), ("workspaceId", "guardSort")] if spec.guarded else []
+    for properties in dict.fromkeys(wanted):
+        if properties not in unique:
+            yield _range(_name("rw_by", spec, properties), spec.name, *properties)
+
+
+def _properties(spec: KindSpec, fields: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names.property_of(spec.name, name) for name in fields)
+
+
+def _name(prefix: str, spec: KindSpec, properties: Iterable[str]) -> str:
+    return "_".join((prefix, spec.name, *properties))
+
+
+def _unique(name: str, label: str, *properties: str) -> SchemaRule:
+    return SchemaRule(name=name, kind="UNIQUE", label=label, properties=properties)
+
+
+def _range(name: str, label: str, *properties: str) -> SchemaRule:
+    return SchemaRule(name=name, kind="RANGE", label=label, properties=properties)
+
+
+async def _make(sessions: Sessions, clock: Clock, rule: SchemaRule) -> None:
+    try:
+        await _command(sessions, clock, rule.statement)
+    except (DriverError, Neo4jError) as error:
+        if code_of(error) not in _CODES_OF_PRESENT:
+            raise StoreError(f"the index or constraint {rule.name} cannot be made", name=rule.name) from DriverFault(
+                error
+            )
+
+
+async def _present(sessions: Sessions, clock: Clock) -> Mapping[str, tuple[str, str, list[str], list[str]]]:
+    found = await _command(
+        sessions, clock, "SHOW INDEXES YIELD name, state, type, labelsOrTypes, properties", tolerant=False
+    )
+    return {name: (state, type, labels or [], properties or []) for name, state, type, labels, properties in found}
+
+
+async def _check(sessions: Sessions, clock: Clock) -> None:
+    """Make sure that each rule exists, is what we mean by its name, and is online."""
+    present = await _present(sessions, clock)
+    for rule in rules():
+        found = present.get(rule.name)
+        if found is None:
+            raise StoreError(f"the index or constraint {rule.name} is missing", name=rule.name)
+        state, _, labels, properties = found
+        if state != "ONLINE":
+            raise StoreError(f"the index {rule.name} is not online but {state}", name=rule.name)
+        if labels != [rule.label] or tuple(properties) != rule.properties:
+            raise StoreError(f"there is another index of the name {rule.name}: drop it", name=rule.name)
+
+
+async def _command(
+    sessions: Sessions, clock: Clock, statement: str, *, tolerant: bool = True, **parameters: object
+) -> list[list[Any]]:
+    """Run a schema command; deadlocks and cut connections are tried again."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            async with sessions.open() as session:
+                return await (await session.run(statement, parameters)).values()
+        except DRIVER_ERRORS as error:
+            if not is_transient(error):
+                raise
+            if attempt == _ATTEMPTS:
+                raise StoreUnavailable("the store cannot answer now: try again") from DriverFault(error)
+        await clock.sleep(backoff_s(attempt))
+    raise AssertionError("unreachable")

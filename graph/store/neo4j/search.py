@@ -1,0 +1,235 @@
+"""Keyword matches: the full-text index finds sets, the rule of RE-9 chooses among them, no score is looked at.
+
+Every query names the words, the clauses the viewer passes and the place, so hidden texts are never touched. A text is
+asked for by at most `_CLAUSES_A_CALL` clauses at once, because the index takes 1,024 terms in one query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graph.model.access import Scope, SystemScope, Viewer
+from graph.model.ids import NodeId
+from graph.store.neo4j import counters
+from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.encoding import decode_sort
+from graph.store.neo4j.schema import FULL_TEXT, TEXT_LABELS
+from graph.store.neo4j.texts import (
+    EXCLUDING,
+    clause_token,
+    excluded_token,
+    part_token,
+    pool_token,
+    workspace_token,
+)
+from graph.store.neo4j.words import encode_word
+from graph.store.query import Match, Matches, TextHit
+
+_CLAUSES_A_CALL = 800
+_WORDS_A_CALL = 90
+_PLACES_A_CALL = 100
+
+_HIT = "t.id, t.guard, t.item, t.part, t.pool, t.words, t.length, t.sort"
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """Texts that hold each of `plus`, at least one of `some` (if there are any) and none of `minus`."""
+
+    plus: tuple[str, ...] = ()
+    some: tuple[str, ...] = ()
+    minus: tuple[str, ...] = ()
+
+
+async def match(runner: Runner, scope: Scope, question: Match, clauses: Sequence[str]) -> Matches:
+    """Return the visible texts that hold a word; `clauses` are those the viewer passes."""
+    asked = _Asked(runner, scope, question, clauses)
+    words = sorted(set(question.words))
+    found = await asked.counts([_Set(plus=(word,)) for word in words], cap=question.df_limit)
+    df = dict(zip(words, found, strict=True))
+    total = await asked.total()
+    hits = await _chosen(asked, sorted((word for word in words if df[word]), key=lambda word: (df[word], word)), df)
+    return Matches(hits=tuple(hits), df=df, total=max(total, max(df.values(), default=0)))
+
+
+async def _chosen(asked: _Asked, rarest_first: Sequence[str], df: Mapping[str, int]) -> Sequence[TextHit]:
+    """Choose at most `limit` texts: those with the rarest word first, then those with the next, and so on."""
+    limit = asked.question.limit
+    surely = _surely_all(rarest_first, df, limit)
+    hits = list(await asked.hits(_Set(some=tuple(rarest_first[:surely]))) if surely else [])
+    plus: list[str] = []
+    minus = list(rarest_first[:surely])
+    for word in rarest_first[surely:]:
+        room = limit - len(hits)
+        if room <= 0:
+            break
+        with_word = _Set(plus=(*plus, word), minus=tuple(minus))
+        (count,) = await asked.counts([with_word], cap=room + 1)
+        if count <= room:
+            hits += await asked.hits(with_word) if count else []
+            minus.append(word)
+        else:
+            plus.append(word)
+    room = limit - len(hits)
+    if room > 0 and plus:
+        hits += await asked.hits(_Set(plus=tuple(plus), minus=tuple(minus)), newest=room)
+    return hits
+
+
+def _surely_all(rarest_first: Sequence[str], df: Mapping[str, int], limit: int) -> int:
+    """Return how many words, from the rarest on, cannot fill the limit even if no text holds two of them."""
+    total = 0
+    for position, word in enumerate(rarest_first):
+        total += df[word]
+        if total > limit:
+            return position
+    return len(rarest_first)
+
+
+class _Asked:
+    """One question of one scope, as queries to the full-text index."""
+
+    def __init__(self, runner: Runner, scope: Scope, question: Match, clauses: Sequence[str]) -> None:
+        self._runner = runner
+        self._scope = scope
+        self._clauses = clauses
+        self._name = FULL_TEXT[question.index]
+        self.question = question
+
+    async def counts(self, sets: Sequence[_Set], *, cap: int) -> Sequence[int]:
+        """Return how many visible texts are in each set, counted up to `cap`; one round trip."""
+        asks = [{"n": number, "q": query} for number, one in enumerate(sets) for query in self._queries(one)]
+        if not asks:
+            return [0] * len(sets)
+        rows = await self._runner.run(
+            "UNWIND $asks AS ask CALL (ask) { "
+            "CALL db.index.fulltext.queryNodes($index, ask.q, {limit: $cap}) YIELD node RETURN node } "
+            "RETURN ask.n, count(DISTINCT node)",
+            asks=asks,
+            index=self._name,
+            cap=cap,
+        )
+        found = {number: min(cap, count) for number, count in rows}
+        return [found.get(number, 0) for number in range(len(sets))]
+
+    async def hits(self, one: _Set, *, newest: int | None = None) -> Sequence[TextHit]:
+        """Return the texts of a set; with `newest`, at most so many, newest first, then by id."""
+        cut = "" if newest is None else "ORDER BY t.sort LIMIT $newest "
+        rows = await self._runner.run(
+            "UNWIND $queries AS q CALL (q) { "
+            "CALL db.index.fulltext.queryNodes($index, q) YIELD node RETURN node AS t } "
+            f"WITH DISTINCT t {cut}RETURN {_HIT}",
+            queries=list(self._queries(one)),
+            index=self._name,
+            newest=newest,
+        )
+        tokens = {encode_word(word): word for word in self.question.words}
+        return [_hit(row, tokens) for row in rows]
+
+    async def total(self) -> int:
+        """Return the number of visible texts: for a viewer one counter a clause, summed."""
+        if isinstance(self._scope, SystemScope):
+            return await self._total_of_system(self._scope)
+        index, parts, pools = self.question.index.value, self.question.parts, self.question.pools
+        keys = [
+            counters.text_key(clause, index, part, pool)
+            for clause in self._clauses
+            for part in (dict.fromkeys(parts) if parts is not None else (None,))
+            for pool in (dict.fromkeys(pools) if pools is not None else (None,))
+        ]
+        found = await counters.read(self._runner, keys)
+        return sum(found.values()) + await self._total_of_excluding()
+
+    async def _total_of_excluding(self) -> int:
+        """Count the texts that exclude someone; bot memory has them, knowledge has none."""
+        rows = await self._runner.run(
+            "UNWIND $queries AS q CALL (q) { "
+            "CALL db.index.fulltext.queryNodes($index, q) YIELD node RETURN node AS t } "
+            "WITH DISTINCT t RETURN t.clauses",
+            queries=list(self._queries(_Set(), excluding=True)),
+            index=self._name,
+        )
+        passed = set(map(clause_token, self._clauses))
+        return sum(len(passed.intersection(tokens.split())) for (tokens,) in rows)
+
+    async def _total_of_system(self, scope: SystemScope) -> int:
+        ((count,),) = await self._runner.run(
+            f"MATCH (t:{TEXT_LABELS[self.question.index]}) WHERE ($workspace IS NULL OR t.workspace = $workspace) "
+            "AND ($parts IS NULL OR t.part IN $parts) AND ($pools IS NULL OR t.pool IN $pools) RETURN count(t)",
+            workspace=scope.workspace,
+            parts=_listed(self.question.parts),
+            pools=_listed(self.question.pools),
+        )
+        return int(count)
+
+    def _queries(self, one: _Set, *, excluding: bool = False) -> Iterator[str]:
+        """Yield the queries whose answers together are the set."""
+        for some in _batches(one.some, _WORDS_A_CALL) or [()]:
+            for clauses in self._clause_batches():
+                for place in self._places():
+                    yield " ".join([*_words(one, some), *clauses, *place, *([f"+place:{EXCLUDING}"] * excluding)])
+
+    def _clause_batches(self) -> Sequence[Sequence[str]]:
+        if isinstance(self._scope, SystemScope):
+            return [[]]
+        batches = _batches(self._clauses, _CLAUSES_A_CALL)
+        return [[_any("clauses", map(clause_token, batch))] for batch in batches]
+
+    def _places(self) -> Iterator[Sequence[str]]:
+        """Yield the terms for workspace, parts, pools and excluded viewers."""
+        fixed = []
+        if isinstance(self._scope, Viewer):
+            fixed.append(f"-place:{excluded_token(self._scope.principal)}")
+        elif self._scope.workspace is not None:
+            fixed.append(f"+place:{workspace_token(self._scope.workspace)}")
+        parts, pools = self.question.parts, self.question.pools
+        if parts is not None:
+            fixed.append(_any("place", map(part_token, parts)) if parts else _NOTHING)
+        if pools is None:
+            yield fixed
+            return
+        for batch in _batches(sorted(set(pools)), _PLACES_A_CALL):
+            yield [*fixed, _any("place", map(pool_token, batch))]
+
+
+_NOTHING = "+place:nothing"
+
+
+def _words(one: _Set, some: Sequence[str]) -> Iterator[str]:
+    for word in one.plus:
+        yield f"+words:{encode_word(word)}"
+    if some:
+        yield _any("words", map(encode_word, some))
+    for word in one.minus:
+        yield f"-words:{encode_word(word)}"
+    if not one.plus and not some:
+        yield "*:*"
+
+
+def _any(name: str, tokens: Iterable[str]) -> str:
+    return f"+{name}:({' '.join(sorted(set(tokens)))})"
+
+
+def _batches(items: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _listed(items: Sequence[str] | None) -> list[str] | None:
+    return None if items is None else list(items)
+
+
+def _hit(row: Sequence[object], tokens: Mapping[str, str]) -> TextHit:
+    id, guard, item, part, pool, words, length, sort = row
+    held = str(words).split()
+    present = set(held) & tokens.keys()
+    return TextHit(
+        id=str(id),
+        guard=NodeId(str(guard)),
+        item=NodeId(str(item)),
+        part=str(part),
+        pool=NodeId(str(pool)),
+        counts={tokens[token]: held.count(token) for token in present},
+        length=int(str(length)),
+        sort_at=decode_sort(str(sort)),
+    )

@@ -1,0 +1,173 @@
+"""Keyword texts: written beside the audience of their guard, and kept in step with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph.model.ids import NodeId
+from graph.store.neo4j.counters import Counters, text_keys
+from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.encoding import decode_sort, encode_sort
+from graph.store.neo4j.schema import TEXT_LABELS
+from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token
+from graph.store.query import TextIndex, TextRow
+
+EXCLUDING = "x"
+"""Token of texts that some viewers may not see whatever they pass."""
+
+
+def clause_token(clause: str) -> str:
+    """Return the token of a clause."""
+    return f"c{clause}"
+
+
+def part_token(part: str) -> str:
+    """Return the token of a part."""
+    return name_token("p", part)
+
+
+def pool_token(pool: str) -> str:
+    """Return the token of a pool."""
+    return name_token("k", pool)
+
+
+def workspace_token(workspace: str) -> str:
+    """Return the token of a workspace."""
+    return name_token("n", workspace)
+
+
+def excluded_token(principal: str) -> str:
+    """Return the token of a viewer who may not see the text."""
+    return name_token("e", principal)
+
+
+async def index(runner: Runner, counters: Counters, texts: Sequence[TextRow]) -> None:
+    """Add or replace texts; each is seen by the audience its guard has now."""
+    rows = {text.id: text for text in texts}
+    if not rows:
+        return
+    await _uncount(runner, counters, "t.id IN $keys", rows)
+    audiences = await _audiences(runner, {text.guard for text in rows.values()})
+    for kind in TextIndex:
+        written = [_properties(text, audiences.get(text.guard)) for text in rows.values() if text.index == kind]
+        _count(counters, written, by=1)
+        if written:
+            await runner.run(_write_statement(kind), rows=written)
+
+
+async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -> None:
+    """Remove texts by id."""
+    keys = sorted(set(text_ids))
+    if keys:
+        await _uncount(runner, counters, "t.id IN $keys", keys)
+        await runner.run("UNWIND $keys AS key MATCH (t:Text {id: key}) DELETE t", keys=keys)
+
+
+async def unindex_guards(runner: Runner, counters: Counters, guards: Sequence[NodeId]) -> None:
+    """Remove the texts that hang on these guards."""
+    await _uncount(runner, counters, "t.guard IN $keys", guards)
+    await runner.run("UNWIND $keys AS key MATCH (t:Text {guard: key}) DELETE t", keys=list(guards))
+
+
+async def readmit(runner: Runner, counters: Counters, guards: Sequence[NodeId]) -> None:
+    """Bring the texts of these guards in step with audiences that were just written."""
+    found = await _uncount(runner, counters, "t.guard IN $keys", guards)
+    if not found:
+        return
+    audiences = await _audiences(runner, {NodeId(row["guard"]) for row in found})
+    rows = [{**row, **_seen_by(row, audiences.get(row["guard"]))} for row in found]
+    _count(counters, rows, by=1)
+    await runner.run(
+        "UNWIND $rows AS row MATCH (t:Text {id: row.id}) SET t.clauses = row.clauses, t.place = row.place, "
+        "t.workspace = row.workspace",
+        rows=rows,
+    )
+
+
+async def texts_of(runner: Runner, guards: Sequence[NodeId]) -> Sequence[TextRow]:
+    """Return the texts that hang on these guards, in id order."""
+    rows = await runner.run(
+        "UNWIND $guards AS guard MATCH (t:Text {guard: guard}) RETURN properties(t)", guards=sorted(set(guards))
+    )
+    return sorted((_text_row(properties) for (properties,) in rows), key=lambda text: text.id)
+
+
+def decode_text(properties: Mapping[str, Any]) -> TextRow:
+    """Return the text that `index` wrote."""
+    return _text_row(properties)
+
+
+async def _audiences(runner: Runner, guards: Iterable[NodeId]) -> Mapping[str, list[Any]]:
+    rows = await runner.run(
+        "UNWIND $ids AS id MATCH (n:Node {id: id}) "
+        "RETURN n.id, n.guardWorkspace, coalesce(n.audClauses, []), coalesce(n.audExcluded, [])",
+        ids=sorted(set(guards)),
+    )
+    return {id: facts for id, *facts in rows}
+
+
+def _properties(text: TextRow, audience: Sequence[Any] | None) -> dict[str, Any]:
+    row = {
+        "id": text.id,
+        "index": text.index.value,
+        "guard": text.guard,
+        "item": text.item,
+        "part": text.part,
+        "pool": text.pool,
+        "words": encode_words(text.words),
+        "long": long_words(text.words) or None,
+        "length": len(text.words),
+        "sort": encode_sort(text.sort_at, text.id),
+    }
+    return {**row, **_seen_by(row, audience)}
+
+
+def _seen_by(row: Mapping[str, Any], audience: Sequence[Any] | None) -> dict[str, Any]:
+    """Return what the index filters by: clauses and excluded viewers, part, pool and workspace."""
+    workspace, clauses, excluded = audience or (None, [], [])
+    place = [part_token(row["part"]), pool_token(row["pool"])]
+    if workspace is not None:
+        place.append(workspace_token(workspace))
+    if excluded:
+        place += [EXCLUDING, *map(excluded_token, excluded)]
+    return {"clauses": " ".join(map(clause_token, clauses)), "place": " ".join(place), "workspace": workspace}
+
+
+def _write_statement(kind: TextIndex) -> str:
+    others = "".join(f":{label}" for index, label in TEXT_LABELS.items() if index is not kind)
+    return f"UNWIND $rows AS row MERGE (t:Text {{id: row.id}}) SET t = row SET t:{TEXT_LABELS[kind]} REMOVE t{others}"
+
+
+async def _uncount(
+    runner: Runner, counters: Counters, condition: str, keys: Iterable[str]
+) -> Sequence[Mapping[str, Any]]:
+    """Take the texts that fit out of their counters, and return them."""
+    rows = await runner.run(
+        f"MATCH (t:Text) WHERE {condition} "
+        "RETURN t {.id, .index, .guard, .part, .pool, .clauses, .place}", keys=sorted(keys)
+    )  # fmt: skip
+    found = [row for (row,) in rows]
+    _count(counters, found, by=-1)
+    return found
+
+
+def _count(counters: Counters, rows: Iterable[Mapping[str, Any]], *, by: int) -> None:
+    """Count texts by clause; those with excluded viewers are counted when they are asked for."""
+    for row in rows:
+        if EXCLUDING not in row["place"].split():
+            for token in row["clauses"].split():
+                counters.add(text_keys(token[1:], row["index"], row["part"], row["pool"]), by)
+
+
+def _text_row(properties: Mapping[str, Any]) -> TextRow:
+    return TextRow(
+        id=properties["id"],
+        index=TextIndex(properties["index"]),
+        guard=NodeId(properties["guard"]),
+        item=NodeId(properties["item"]),
+        part=properties["part"],
+        pool=NodeId(properties["pool"]),
+        words=decode_words(properties["words"], properties.get("long") or ()),
+        sort_at=decode_sort(properties["sort"]),
+    )

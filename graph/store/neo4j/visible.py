@@ -1,0 +1,169 @@
+"""Who sees what: clauses are interned per pool and filed under their narrowest rule.
+
+The id of a clause is a digest of workspace, pool and rules, so that interning needs no counter and no lock, what an
+id stands for never changes, and an id is a safe word of the full-text index. Source: design sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from graph.model import schema
+from graph.model.access import ALL_AGENTS, Clause, Scope, SystemScope, Viewer, narrowest
+from graph.model.fields import Node
+from graph.model.ids import NodeId
+from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.encoding import decode_rules, encode_rules
+
+NOTHING = "false"
+
+_DIGEST_BYTES = 15
+_ALPHABET = "0123456789abcdefghijklmnopqrstuv"
+_ID_LENGTH = 24
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interned:
+    """A clause as it is stored; see `intern`."""
+
+    id: str
+    workspace: str
+    pool: str
+    rules: tuple[str, ...]
+    narrow: str
+    agent: str
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a parameter."""
+        return {
+            "id": self.id,
+            "workspace": self.workspace,
+            "pool": self.pool,
+            "rules": list(self.rules),
+            "narrow": self.narrow,
+            "agent": self.agent,
+        }
+
+
+@lru_cache(maxsize=50_000)
+def interned(workspace: str, pool: str | None, clause: Clause) -> Interned:
+    """Return the stored form of a clause of a pool."""
+    rules, filed = encode_rules(clause), narrowest(clause)
+    name = json.dumps([workspace, pool, rules]).encode()
+    return Interned(
+        id=_base32(hashlib.blake2b(name, digest_size=_DIGEST_BYTES).digest()),
+        workspace=workspace,
+        pool=pool or "",
+        rules=tuple(rules),
+        narrow=filed.encode(),
+        agent=filed.agent,
+    )
+
+
+async def intern(runner: Runner, clauses: Iterable[Interned]) -> None:
+    """Store clauses that are not there yet."""
+    rows = [clause.row() for clause in sorted(set(clauses), key=lambda clause: clause.id)]
+    if rows:
+        await runner.run("UNWIND $rows AS row MERGE (c:Clause {id: row.id}) ON CREATE SET c = row", rows=rows)
+
+
+async def clauses_by_id(runner: Runner, ids: Iterable[str]) -> Mapping[str, Clause]:
+    """Return what clause ids stand for."""
+    wanted = sorted(set(ids))
+    if not wanted:
+        return {}
+    rows = await runner.run("UNWIND $ids AS id MATCH (c:Clause {id: id}) RETURN c.id, c.rules", ids=wanted)
+    return {id: decode_rules(rules) for id, rules in rows}
+
+
+async def clauses_of(runner: Runner, viewer: Viewer) -> Sequence[str]:
+    """Return the ids of all clauses the viewer passes, in order; touches only clauses filed under rules he passes."""
+    parameters = viewer_parameters(viewer)
+    found: set[str] = set()
+    for filed in _files(viewer):
+        rows = await runner.run(f"{filed} {_PASSES} AND ($pools IS NULL OR c.pool IN $pools) RETURN c.id", **parameters)
+        found.update(id for (id,) in rows)
+    return sorted(found)
+
+
+def viewer_parameters(viewer: Viewer) -> dict[str, Any]:
+    """Return the facts about a viewer that `seen` and `clauses_of` compare with."""
+    return {
+        "workspace": viewer.workspace,
+        "me": viewer.principal,
+        "held": sorted(rule.encode() for rule in viewer.held),
+        "audits": sorted(viewer.audits - {ALL_AGENTS}),
+        "auditsAll": ALL_AGENTS in viewer.audits,
+        "pools": None if viewer.pools is None else sorted(viewer.pools),
+    }
+
+
+def scope_parameters(scope: Scope) -> dict[str, Any]:
+    """Return the parameters of `seen`."""
+    if isinstance(scope, Viewer):
+        return viewer_parameters(scope)
+    return {"workspace": scope.workspace}
+
+
+def seen(scope: Scope, variable: str = "n") -> str:
+    """Return the condition under which a node may be returned, for nodes that were found by another way.
+
+    It looks at the clauses of that one node. Lists over many nodes go through the audience rows instead.
+    """
+    n = variable
+    if isinstance(scope, SystemScope):
+        return f"NOT {n}:Placeholder" + (f" AND {n}.workspaceId = $workspace" if scope.workspace else "")
+    pools = f" AND {n}.guardPool IN $pools" if scope.pools is not None else ""
+    return (
+        f"NOT {n}:Placeholder AND {n}.workspaceId = $workspace AND {n}.guardWorkspace = $workspace{pools} AND "
+        f"NOT $me IN coalesce({n}.audExcluded, []) AND any(clause IN {n}.audClauses WHERE EXISTS "
+        f"{{ MATCH (c:Clause {{id: clause}}) WHERE {_PASSES} }})"
+    )
+
+
+def may_see_kind(scope: Scope, kind: type[Node]) -> bool:
+    """False for kinds that are never returned to a viewer."""
+    return isinstance(scope, SystemScope) or schema.kinds()[kind.__name__].guarded
+
+
+def guarded_ids(scope: Scope, ids: Iterable[NodeId]) -> list[NodeId]:
+    """Return the ids that can be returned at all: for a viewer those of guarded kinds."""
+    if isinstance(scope, SystemScope):
+        return list(dict.fromkeys(ids))
+    kinds = ((id, schema.kind_of(id)) for id in dict.fromkeys(ids))
+    return [id for id, kind in kinds if kind is not None and kind.guarded]
+
+
+# A rule is stored as "kind|object|agent": the auditors of its agent pass it, whatever it demands.
+_PASSES = (
+    "all(rule IN c.rules WHERE rule IN $held OR split(rule, '|')[2] IN $audits"
+    " OR ($auditsAll AND split(rule, '|')[2] <> ''))"
+)
+
+
+def _files(viewer: Viewer) -> Iterable[str]:
+    """Return where the clauses of a viewer can be filed, each as the start of a statement."""
+    yield (
+        "UNWIND $held AS filed MATCH (c:Clause {workspace: $workspace, narrow: filed})"
+        " USING INDEX c:Clause(workspace, narrow) WHERE"
+    )
+    if ALL_AGENTS in viewer.audits:
+        yield (
+            "MATCH (c:Clause) USING INDEX c:Clause(workspace, agent)"
+            " WHERE c.workspace = $workspace AND c.agent > '' AND"
+        )
+    elif viewer.audits:
+        yield (
+            "UNWIND $audits AS filed MATCH (c:Clause {workspace: $workspace, agent: filed})"
+            " USING INDEX c:Clause(workspace, agent) WHERE"
+        )
+
+
+def _base32(digest: bytes) -> str:
+    number = int.from_bytes(digest, "big")
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5))
