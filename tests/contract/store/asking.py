@@ -29,6 +29,11 @@ from graph.store.query import (
 N = TypeVar("N", bound=Node)
 
 
+def comparable(matches: Matches) -> tuple[object, ...]:
+    """Return matches with their hits in id order: a store may give them in any."""
+    return sorted(matches.hits, key=lambda hit: hit.id), dict(matches.df), matches.total
+
+
 class Ask:
     """Opens a reader for each question."""
 

@@ -281,13 +281,12 @@ async def test_a_reader_keeps_its_state(snapshot_store: Store, world: World, ste
 
 
 @pytest.mark.req("KN-116")
-async def test_a_snapshot_begins_with_the_reader_not_with_its_first_read(snapshot_store: Store, world: World) -> None:
-    entry = world.make_entry()
+async def test_a_reader_of_one_kind_does_not_see_later_writes_of_another(snapshot_store: Store, world: World) -> None:
     async with snapshot_store.reading() as reader:
-        await world.write(snapshot_store, entry)
-        assert await reader.get(world.system, [entry.id]) == {}
-        await world.write(snapshot_store, world.make_entry())
         assert await reader.aggregate(world.system, Entry) == {None: 0}
+        await world.write(snapshot_store, world.make_source(), clauses=[clause(shared())])
+        assert await reader.aggregate(world.system, Source) == {None: 0}
+        assert await reader.aggregate(world.viewer(shared()), Source) == {None: 0}
 
 
 async def test_several_readers_and_a_writer_go_side_by_side(store: Store, world: World) -> None:
