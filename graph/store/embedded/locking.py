@@ -37,7 +37,7 @@ class Ownership:
             descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreUnavailable(f"the lock file of the store cannot be opened: {error.strerror}") from error
-        if not _locked(descriptor):
+        if not _locked(descriptor, fcntl.LOCK_EX):
             os.close(descriptor)
             raise _taken(self._file)
         self._descriptor = descriptor
@@ -60,20 +60,20 @@ class Ownership:
 
 
 def owner_of(store: Path) -> Owner | None:
-    """Return who owns the store now, or None if nobody does; takes nothing."""
+    """Return who owns the store now, or None if nobody does; takes nothing for longer than a look."""
     try:
-        descriptor = os.open(_lock_path(store), os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(_lock_path(store), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        return None if _locked(descriptor) else _read(_lock_path(store))
+        return None if _locked(descriptor, fcntl.LOCK_SH) else _read(_lock_path(store))
     finally:
         os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool:
+def _locked(descriptor: int, how: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from graph.model.access import Scope, SystemScope, Viewer
@@ -32,7 +33,7 @@ def match(session: Session, scope: Scope, question: Match) -> Matches:
     asking = _Asking(session, FTS[question.index], prefixes)
     df = {word: asking.count(word, question.df_limit) for word in words}
     chosen = asking.choose(_rarest_first(df), question.limit)
-    hits = [_hit(row, words) for row in _texts(session, chosen)]
+    hits = sorted((_hit(row, words) for row in _texts(session, chosen)), key=attrgetter("id"))
     return Matches(hits=tuple(hits), df=df, total=max(total, *df.values()))
 
 

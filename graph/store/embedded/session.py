@@ -42,6 +42,12 @@ class Session:
         """Run `work` inside the transaction, in the thread; one hop."""
         return await asyncio.wrap_future(self._submit(self._inside, work, *args, **kwargs))
 
+    def take_snapshot(self) -> None:
+        """Fix the state that is read; done here and now, since it only reads lock words and one cached page (3 µs)."""
+        with translated(writing=False):
+            self.db.execute("BEGIN")
+            self.value("SELECT 1 FROM sqlite_schema LIMIT 1")
+
     async def commit(self) -> None:
         """Commit; a cancellation is passed on only after the outcome is known.
 
@@ -63,8 +69,10 @@ class Session:
         """
         idle = self._last is None or self._last.done()
         if idle and (not self.writing or self.db.get_autocommit()):
-            self.roll_back()
-            then()
+            try:
+                self.roll_back()
+            finally:
+                then()
             return
         if not idle and not self.writing:
             self.db.interrupt()

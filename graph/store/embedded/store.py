@@ -31,6 +31,9 @@ T = TypeVar("T")
 _CHECKPOINT_PAGES = 4_000
 """The log is moved into the file when it is about 16 MB long."""
 
+_WAIT_PAGES = 16 * _CHECKPOINT_PAGES
+"""A log of a quarter of a gigabyte is worth a pause of the writers."""
+
 
 class EmbeddedStore:
     """SQLite in one file.
@@ -159,10 +162,11 @@ class EmbeddedStore:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Reader]:
-        """Give a reader of one snapshot, taken at the first read; waits in a fair queue if all are in use."""
+        """Give a reader of one snapshot, taken now; waits in a fair queue if all are in use."""
         self._check_open()
         session = await self._readers.acquire()
         try:
+            session.take_snapshot()
             yield EmbeddedReader(session)
         finally:
             session.finish(lambda: self._readers.release(session))
@@ -214,20 +218,26 @@ class EmbeddedStore:
     def _tidy(self, session: Session) -> None:
         """Move a long log into the file, after the commit was acknowledged and before the next transaction."""
         if self._log_pages >= _CHECKPOINT_PAGES and not self._failed:
+            patient = self._log_pages < _WAIT_PAGES
             self._log_pages = 0
-            session.later(self._checkpoint)
+            session.later(self._checkpoint if patient else self._restart_log)
 
-    def _checkpoint(self, session: Session) -> None:
+    def _restart_log(self, session: Session) -> None:
+        """Wait for the readers of old snapshots, as long as the busy timeout, so that the log starts anew."""
+        self._checkpoint(session, apsw.SQLITE_CHECKPOINT_RESTART)
+
+    def _checkpoint(self, session: Session, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE) -> None:
         try:
-            session.db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            session.db.wal_checkpoint(mode=mode)
         except apsw.BusyError:
             return  # a reader holds an old snapshot; the next commit tries again
         except apsw.Error:
             self._failed = True  # a sync that failed must not be tried again: it might succeed without the data
 
     def _fail(self, session: Session) -> None:
-        self._failed = True
-        session.later(self._cut_log)
+        if not self._failed:
+            self._failed = True
+            session.later(self._cut_log)
 
     def _cut_log(self, session: Session) -> None:
         session.roll_back()
