@@ -1,0 +1,1 @@
+"""What only the embedded store has: plans, ownership, faults of the disk, migrations."""

@@ -1,0 +1,116 @@
+"""Numbered steps. Source: AD-40."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from graph.model.errors import StoreNewer
+from graph.model.schema import SCHEMA_VERSION, kinds
+from graph.store.embedded import EmbeddedStore
+from graph.store.embedded.migrations import STEPS, Step
+from graph.store.embedded.tables import sync_declared, table_of
+from tests.support.builders import World
+from tests.support.clock import FakeClock
+
+pytestmark = pytest.mark.req("AD-40")
+
+
+def add_extra(db: apsw.Connection) -> None:
+    db.execute("CREATE TABLE extra(a)")
+    db.execute("INSERT INTO extra VALUES (1)")
+
+
+def die(db: apsw.Connection) -> None:
+    add_extra(db)
+    raise KeyboardInterrupt
+
+
+SECOND = Step(number=2, name="add extra", apply=add_extra)
+
+
+async def applied(store: EmbeddedStore) -> list[tuple[int, bool]]:
+    return [(migration.number, migration.applied) for migration in await store.migrations()]
+
+
+def test_the_last_step_has_the_number_of_the_schema() -> None:
+    assert [step.number for step in STEPS] == list(range(1, SCHEMA_VERSION + 1))
+
+
+async def test_steps_are_listed_before_they_are_taken_and_nothing_is_touched(path: Path, clock: FakeClock) -> None:
+    store = EmbeddedStore(path, clock=clock)
+    assert await applied(store) == [(1, False)]
+    assert list(path.parent.iterdir()) == []
+
+
+async def test_a_later_step_is_taken_when_the_store_is_opened_again(
+    store: EmbeddedStore, path: Path, clock: FakeClock, world: World
+) -> None:
+    entry = world.make_entry()
+    await store.transact(lambda writer: writer.put([entry]))
+    await store.close()
+    later = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    assert await applied(later) == [(1, True), (2, False)]
+    await later.open()
+    assert await applied(later) == [(1, True), (2, True)]
+    async with later.reading() as reader:
+        assert await reader.get(world.system, [entry.id]) == {entry.id: entry}
+    await later.close()
+
+
+async def test_a_step_that_dies_leaves_the_file_before_it(store: EmbeddedStore, path: Path, clock: FakeClock) -> None:
+    await store.close()
+    dying = EmbeddedStore(path, clock=clock, steps=(*STEPS, Step(number=2, name="dies", apply=die)))
+    with pytest.raises(KeyboardInterrupt):
+        await dying.open()
+    assert await applied(dying) == [(1, True), (2, False)]
+    again = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    await again.open()
+    assert await applied(again) == [(1, True), (2, True)]
+    await again.close()
+
+
+async def test_a_newer_store_is_refused_and_left_untouched(store: EmbeddedStore, path: Path, clock: FakeClock) -> None:
+    await store.close()
+    newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    await newer.open()
+    await newer.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreNewer):
+        await EmbeddedStore(path, clock=clock).open()
+    assert path.read_bytes() == before
+
+
+async def test_a_newer_store_is_recognised_by_what_is_still_in_its_log(
+    store: EmbeddedStore, path: Path, clock: FakeClock
+) -> None:
+    await store.close()
+    newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    await newer.open()
+    copy = path.with_name("copy.db")
+    for suffix in ("", "-wal"):
+        copy.with_name(copy.name + suffix).write_bytes(path.with_name(path.name + suffix).read_bytes())
+    await newer.close()
+    before = [file.read_bytes() for file in (copy, copy.with_name("copy.db-wal"))]
+    with pytest.raises(StoreNewer):
+        await EmbeddedStore(copy, clock=clock).open()
+    assert [file.read_bytes() for file in (copy, copy.with_name("copy.db-wal"))] == before
+
+
+def test_a_field_that_is_new_in_the_declaration_gets_its_column() -> None:
+    db = apsw.Connection(":memory:")
+    sync_declared(db)
+    db.execute("ALTER TABLE n_Block DROP COLUMN position")
+    sync_declared(db)
+    columns = {name for (name,) in db.execute("SELECT name FROM pragma_table_info('n_Block')")}
+    assert columns == {f.name for f in table_of("Block").spec.fields}
+
+
+def test_every_kind_has_a_table_with_its_unique_keys() -> None:
+    db = apsw.Connection(":memory:")
+    sync_declared(db)
+    for name, spec in kinds().items():
+        found = db.execute("SELECT count(*) FROM pragma_index_list(?) WHERE \"unique\" AND origin = 'c'", (f"n_{name}",))
+        assert found.get == len(spec.unique), name
