@@ -6,7 +6,8 @@ index let through and the law does not is dropped and counted as ``audience_mism
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -42,6 +43,7 @@ class Session:
         viewer: the widest viewer of the caller (of an agent: in its conversation).
         pools: knowledge bases seen so far in this request.
         recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
+        versions: access versions when the session was opened; None where the reader keeps one state.
     """
 
     deps: Deps
@@ -52,6 +54,11 @@ class Session:
     conversation: ConversationFacts | None = None
     pools: dict[NodeId, KnowledgeBase] = field(default_factory=dict)
     recorded: set[NodeId] = field(default_factory=set)
+    versions: dict[NodeId, int] | None = None
+
+    async def moved(self) -> bool:
+        """True if rights moved since the session was opened; never on a store whose readers keep one state."""
+        return self.versions is not None and self.versions != await access_versions(self.reader, self.facts, None)
 
     def narrowed(self, pools: Iterable[NodeId]) -> Viewer:
         """Return the viewer asking about these pools only."""
@@ -140,6 +147,21 @@ class Session:
             self.pools |= {id_: node for id_, node in found.items() if isinstance(node, KnowledgeBase)}
 
 
+@asynccontextmanager
+async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
+    """Give a session of reading; ask it at the end whether rights `moved` and, if so, read again (KN-116).
+
+    Raises:
+        NotFound: the principal does not exist any more.
+    """
+    async with deps.store.reading() as reader:
+        facts = await load_facts(reader, caller)
+        session = Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=make_viewer(facts))
+        if deps.store.isolation is not Isolation.SNAPSHOT:
+            session.versions = await access_versions(reader, facts, None)
+        yield session
+
+
 async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> tuple[T, Session]:
     """Run `work` on one state of rights and return its result with the session (KN-116).
 
@@ -150,14 +172,9 @@ async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T
         StoreUnavailable: the rights moved during every one of many tries.
     """
     for _ in range(MAX_REPEATS):
-        async with deps.store.reading() as reader:
-            facts = await load_facts(reader, caller)
-            session = Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=make_viewer(facts))
-            if deps.store.isolation is Isolation.SNAPSHOT:
-                return await work(session), session
-            before = await access_versions(reader, facts, None)
+        async with open_session(deps, caller) as session:
             result = await work(session)
-            if await access_versions(reader, facts, None) == before:
+            if not await session.moved():
                 return result, session
             deps.figures.count("read_repeated")
     raise StoreUnavailable("rights are changing too fast to answer from one state: try again")

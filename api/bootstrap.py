@@ -1,0 +1,145 @@
+"""The only place that picks adapters: from settings to a service that can be started."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+
+from api.adapters.blobs import open_blobs
+from api.adapters.extract import DocumentExtractor
+from api.adapters.fetch import SafeFetcher
+from api.adapters.system import RandomIds, SystemClock, SystemRandomness
+from api.app import Check, Parts, create_app
+from api.auth import Authenticator
+from api.observability import PrometheusFigures
+from api.settings import Settings
+from graph.model.errors import SettingsInvalid
+from graph.model.ids import IdSource
+from graph.model.time import Clock
+from graph.ports import BlobStore, PageFetcher, Randomness
+from graph.services.deps import Deps
+from graph.store.embedded import EmbeddedStore
+from graph.store.memory import MemoryStore
+from graph.store.neo4j import Neo4jStore
+from graph.store.observing import ObservingStore
+from graph.store.port import Store
+from graph.text.tokens import ApproximateTokenizer
+
+STORE_FILE = "rootward.db"
+BLOBS_FOLDER = "blobs"
+
+Starting = Callable[[Deps], Awaitable[None]]
+"""Something to do once the store is open, before requests are taken."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ports:
+    """Ports that a caller of `build` may give instead of those of the settings; tests give fakes."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    ids: IdSource = field(default_factory=RandomIds)
+    randomness: Randomness = field(default_factory=SystemRandomness)
+    store: Store | None = None
+    blobs: BlobStore | None = None
+    fetcher: PageFetcher | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Service:
+    """A wired service: `app` opens the store when it starts and closes it when it ends."""
+
+    settings: Settings
+    deps: Deps
+    figures: PrometheusFigures
+    app: Starlette
+
+
+def build(
+    settings: Settings,
+    *,
+    ports: Ports | None = None,
+    on_start: Sequence[Starting] = (),
+    more_routes: Sequence[BaseRoute] = (),
+) -> Service:
+    """Wire a service; nothing is opened before its app starts.
+
+    Raises:
+        SettingsInvalid: the settings name an adapter that does not exist.
+    """
+    figures = PrometheusFigures()
+    deps = make_deps(settings, ports or Ports(), figures)
+    parts = Parts(
+        settings=settings,
+        deps=deps,
+        figures=figures,
+        auth=Authenticator(deps=deps),
+        checks={"store": _store_check(deps.store)},
+        lifespan=lambda: running(deps, on_start),
+        more_routes=more_routes,
+    )
+    return Service(settings=settings, deps=deps, figures=figures, app=create_app(parts))
+
+
+def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | None = None) -> Deps:
+    """Return the ports of the core for these settings; the store is not opened."""
+    counted = figures or PrometheusFigures()
+    store = ports.store or make_store(settings, ports.clock)
+    return Deps(
+        store=ObservingStore(store, counted),
+        clock=ports.clock,
+        ids=ports.ids,
+        randomness=ports.randomness,
+        tokenizer=ApproximateTokenizer(),
+        blobs=ports.blobs or open_blobs(settings.blobs.url or _folder(settings.data_dir / BLOBS_FOLDER)),
+        fetcher=ports.fetcher or SafeFetcher(clock=ports.clock),
+        extractor=DocumentExtractor(),
+        figures=counted,
+    )
+
+
+def make_store(settings: Settings, clock: Clock) -> Store:
+    """Return the store that the settings name; it is not opened."""
+    url = settings.store.url
+    if url == "memory:":
+        return MemoryStore(clock=clock)
+    if url.startswith("embedded:"):
+        path = url.removeprefix("embedded:")
+        file = Path(path) if path else settings.data_dir / STORE_FILE
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return EmbeddedStore(file, clock=clock)
+    secret = settings.store.password.get_secret_value()
+    if not secret and settings.store.user:
+        raise SettingsInvalid(
+            "set the password of the store", name="store.password", origin="default", allowed="a password"
+        )
+    return Neo4jStore(url, auth=(settings.store.user, secret), database=settings.store.database, clock=clock)
+
+
+@asynccontextmanager
+async def running(deps: Deps, on_start: Sequence[Starting] = ()) -> AsyncIterator[None]:
+    """Keep the store open, and do what must be done first."""
+    await deps.store.open()
+    try:
+        for start in on_start:
+            await start(deps)
+        yield
+    finally:
+        await deps.store.close()
+
+
+def _store_check(store: Store) -> Check:
+    async def check() -> str:
+        health = await store.health()
+        return "" if health.ready else health.reason or "not ready"
+
+    return check
+
+
+def _folder(path: Path) -> str:
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path.resolve().as_uri()

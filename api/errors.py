@@ -1,0 +1,77 @@
+"""The one table of errors: class of the core → GraphQL code, HTTP status, JSON-RPC code.
+
+A test walks the tree and demands a row for each class. What is not in the tree is an unexpected fault: it is logged
+without content and masked. Source: KN-110, AD-24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graph.model import errors
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How one class of errors shows outside; a subclass may show a code of its own (`wire_code`)."""
+
+    code: str
+    http: int
+    json_rpc: int
+
+
+INVALID_PARAMS = -32_602
+INTERNAL_ERROR = -32_603
+DENIED = -32_001
+MISSING = -32_002
+CONFLICT = -32_009
+AWAY = -32_010
+
+TABLE: Mapping[type[errors.RootwardError], Row] = {
+    errors.RootwardError: Row("INTERNAL", 500, INTERNAL_ERROR),
+    errors.BadInput: Row("BAD_INPUT", 400, INVALID_PARAMS),
+    errors.LimitExceeded: Row("LIMIT_EXCEEDED", 400, INVALID_PARAMS),
+    errors.CursorInvalid: Row("CURSOR_INVALID", 400, INVALID_PARAMS),
+    errors.OperationRejected: Row("OPERATION_REJECTED", 422, INVALID_PARAMS),
+    errors.FetchRefused: Row("FETCH_REFUSED", 422, INVALID_PARAMS),
+    errors.UnsupportedType: Row("UNSUPPORTED_TYPE", 415, INVALID_PARAMS),
+    errors.ImportInvalid: Row("IMPORT_INVALID", 400, INVALID_PARAMS),
+    errors.ArchiveInvalid: Row("ARCHIVE_INVALID", 400, INVALID_PARAMS),
+    errors.SettingsInvalid: Row("SETTINGS_INVALID", 400, INVALID_PARAMS),
+    errors.Unauthenticated: Row("UNAUTHENTICATED", 401, DENIED),
+    errors.TooManyAttempts: Row("TOO_MANY_ATTEMPTS", 429, DENIED),
+    errors.Forbidden: Row("FORBIDDEN", 403, DENIED),
+    errors.NotFound: Row("NOT_FOUND", 404, MISSING),
+    errors.Conflict: Row("CONFLICT", 409, CONFLICT),
+    errors.VersionConflict: Row("VERSION_CONFLICT", 409, CONFLICT),
+    errors.NameTaken: Row("NAME_TAKEN", 409, CONFLICT),
+    errors.RestoreConflict: Row("RESTORE_CONFLICT", 409, CONFLICT),
+    errors.NotRestorable: Row("NOT_RESTORABLE", 409, CONFLICT),
+    errors.PreviewStale: Row("PREVIEW_STALE", 409, CONFLICT),
+    errors.BadState: Row("BAD_STATE", 409, CONFLICT),
+    errors.AlreadyExists: Row("ALREADY_EXISTS", 409, CONFLICT),
+    errors.QueryTooComplex: Row("QUERY_TOO_COMPLEX", 400, INVALID_PARAMS),
+    errors.StoreError: Row("STORE_UNAVAILABLE", 503, AWAY),
+    errors.StoreUnavailable: Row("STORE_UNAVAILABLE", 503, AWAY),
+    errors.StoreReadOnly: Row("STORE_READ_ONLY", 503, AWAY),
+    errors.StoreLocked: Row("STORE_LOCKED", 503, AWAY),
+    errors.StoreNewer: Row("STORE_NEWER", 503, AWAY),
+    errors.BlobDamaged: Row("BLOB_DAMAGED", 503, AWAY),
+    errors.StoreKeyMissing: Row("STORE_KEY_MISSING", 503, AWAY),
+    errors.SearchUnavailable: Row("SEARCH_UNAVAILABLE", 503, AWAY),
+}
+
+MASKED = "an unexpected fault; look it up in the log by the request id"
+
+
+def row_of(error: BaseException) -> Row:
+    """Return the row of the nearest class in the tree; an unexpected fault is INTERNAL.
+
+    >>> row_of(errors.NotFound()).http, row_of(KeyError()).code
+    (404, 'INTERNAL')
+    """
+    for kind in type(error).__mro__:
+        if kind in TABLE:
+            return TABLE[kind]
+    return TABLE[errors.RootwardError]

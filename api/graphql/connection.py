@@ -1,0 +1,139 @@
+"""Relay connections with keyset cursors that are bound to their query (KN-113, KN-114).
+
+A cursor holds the place after which to go on and a fingerprint of the question: field, arguments and caller. With
+another question it answers CURSOR_INVALID.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import strawberry
+
+from graph.model.errors import CursorInvalid, LimitExceeded
+from graph.model.ids import NodeId
+from graph.store.query import After
+
+T = TypeVar("T")
+
+MAX_FIRST = 100
+_CHECK_BYTES = 8
+
+
+@strawberry.type
+class PageInfo:
+    """Whether there is more, and where this page starts and ends."""
+
+    has_next_page: bool
+    has_previous_page: bool
+    start_cursor: str | None
+    end_cursor: str | None
+
+
+@strawberry.type(name="Edge")
+class Edge(Generic[T]):
+    """One node with its place."""
+
+    cursor: str
+    node: T
+
+
+@strawberry.type(name="Connection")
+class Connection(Generic[T]):
+    """A page of nodes."""
+
+    edges: list[Edge[T]]
+    page_info: PageInfo
+    counter: strawberry.Private[Callable[[], Awaitable[int]]]
+
+    @strawberry.field(description="Counts only what the caller may see.")
+    async def total_count(self) -> int:
+        return await self.counter()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cursors:
+    """Writes and reads the cursors of one question."""
+
+    fingerprint: bytes
+
+    @classmethod
+    def of(cls, field: str, arguments: Mapping[str, Any]) -> Cursors:
+        """Return the cursors of a question; `arguments` must say all that shapes its order and its rows."""
+        text = json.dumps([field, arguments], sort_keys=True, default=str)
+        return cls(fingerprint=hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+
+    def encode(self, place: After) -> str:
+        """Return the cursor of a place."""
+        raw = json.dumps([place.value, place.id], separators=(",", ":"), ensure_ascii=False).encode()
+        return base64.urlsafe_b64encode(self._check(raw) + raw).decode().rstrip("=")
+
+    def decode(self, cursor: str | None) -> After | None:
+        """Return the place of a cursor; None stays None.
+
+        Raises:
+            CursorInvalid: damaged, or made by another question.
+        """
+        if cursor is None:
+            return None
+        try:
+            data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+            check, raw = data[:_CHECK_BYTES], data[_CHECK_BYTES:]
+            if check != self._check(raw):
+                raise ValueError
+            value, id_ = json.loads(raw)
+        except (ValueError, binascii.Error, RecursionError) as error:
+            raise CursorInvalid("ask again without a cursor: this one belongs to another question") from error
+        return After(value=tuple(value) if isinstance(value, list) else value, id=NodeId(id_))
+
+    def _check(self, raw: bytes) -> bytes:
+        return hashlib.sha256(self.fingerprint + raw).digest()[:_CHECK_BYTES]
+
+
+def check_first(first: int) -> int:
+    """Return a page size that is allowed.
+
+    Raises:
+        LimitExceeded: it is not 1 to 100.
+    """
+    if not 1 <= first <= MAX_FIRST:
+        raise LimitExceeded(f"ask for 1 to {MAX_FIRST} at a time", field="first", limit=MAX_FIRST)
+    return first
+
+
+def connect(
+    nodes: Sequence[T],
+    places: Sequence[After],
+    *,
+    cursors: Cursors,
+    more: bool,
+    after: str | None,
+    counter: Callable[[], Awaitable[int]],
+) -> Connection[T]:
+    """Return a page as a connection."""
+    marks = [cursors.encode(place) for place in places]
+    return Connection(
+        edges=[Edge(cursor=mark, node=node) for mark, node in zip(marks, nodes, strict=True)],
+        page_info=PageInfo(
+            has_next_page=more,
+            has_previous_page=after is not None,
+            start_cursor=marks[0] if marks else None,
+            end_cursor=marks[-1] if marks else None,
+        ),
+        counter=counter,
+    )
+
+
+def counted(number: int) -> Callable[[], Awaitable[int]]:
+    """Return a counter of a number that is known already."""
+
+    async def count() -> int:
+        return number
+
+    return count

@@ -1,0 +1,112 @@
+"""What resolvers work with: one caller, one session of reading, one set of loaders a request (KN-116).
+
+A query runs whole inside `read`, so that it is repeated if the rights moved. A mutation runs each command once, keeps
+its outcome by response key, and reads its payload in a session that was opened after the command; should the rights
+move while it reads, the document is run again on the kept outcomes, never on the commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import strawberry
+from graphql import DocumentNode
+from strawberry.types import Info
+
+from api.graphql.ids import to_global, to_node, to_nodes
+from api.graphql.loaders import Loaders
+from graph.model.ids import NodeId
+from graph.services.access.caller import Caller
+from graph.services.access.commands import Command, command
+from graph.services.access.session import Session
+from graph.services.deps import Deps
+
+T = TypeVar("T")
+
+Opener = Callable[[], Awaitable[Session]]
+
+
+@dataclass(kw_only=True, slots=True)
+class Outcome:
+    """What a command gave: a value or an error, kept so that it never runs twice."""
+
+    value: Any = None
+    error: Exception | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class RequestContext:
+    """The context of one operation.
+
+    Attributes:
+        document: parsed and checked before execution.
+        open_session: opens a fresh session for the payload of a mutation; None in a query.
+        conversation: internal id of the conversation in which an agent reads (KN-56), if the request names one.
+        outcomes: of the commands of a mutation, by response key.
+        extras: what single features keep for one request.
+    """
+
+    deps: Deps
+    caller: Caller
+    document: DocumentNode | None = None
+    conversation: NodeId | None = None
+    open_session: Opener | None = None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    extras: dict[str, Any] = field(default_factory=dict)
+    _session: Session | None = None
+    _loaders: Loaders | None = None
+
+    def use(self, session: Session) -> None:
+        """Read through `session` from now on, with fresh loaders."""
+        self._session, self._loaders = session, Loaders(session)
+
+    @property
+    def session(self) -> Session:
+        """The session of reading."""
+        assert self._session is not None
+        return self._session
+
+    @property
+    def loaders(self) -> Loaders:
+        """The loaders of the session."""
+        assert self._loaders is not None
+        return self._loaders
+
+    def id(self, text: str) -> NodeId:
+        """Return the internal id that a client names; an id of nothing if it is none of this workspace."""
+        return to_node(text, self.caller.workspace)
+
+    def ids(self, texts: list[strawberry.ID] | None) -> tuple[NodeId, ...] | None:
+        """Return the internal ids of a list; None stays None."""
+        return to_nodes(texts, self.caller.workspace)
+
+    def out(self, node: NodeId) -> strawberry.ID:
+        """Return what a client sees of an internal id."""
+        return to_global(node, self.caller.workspace)
+
+    async def run(self, info: Info[Any, Any], work: Callable[[Command], Awaitable[T]]) -> T:
+        """Run a command of a mutation field once, then read its payload from a fresh session."""
+        key = str(info.path.key)
+        if key not in self.outcomes:
+            self.outcomes[key] = await self._outcome(work)
+        outcome = self.outcomes[key]
+        if outcome.error is not None:
+            raise outcome.error
+        if self.open_session is not None:
+            self.use(await self.open_session())
+        value: T = outcome.value
+        return value
+
+    async def _outcome(self, work: Callable[[Command], Awaitable[T]]) -> Outcome:
+        try:
+            return Outcome(value=await command(self.deps, self.caller, work))
+        except Exception as error:  # noqa: BLE001 - kept and raised by `run`, so that a repeat answers alike
+            return Outcome(error=error)
+
+
+def context(info: Info[Any, Any]) -> RequestContext:
+    """Return the context of a resolver."""
+    found: RequestContext = info.context
+    return found

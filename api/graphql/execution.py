@@ -1,0 +1,302 @@
+"""Runs one GraphQL operation: parse, measure, validate, execute under one state of rights, word the errors.
+
+Documents that passed are kept by their text, so that a client's known operations are parsed and validated once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    GraphQLError,
+    OperationDefinitionNode,
+    OperationType,
+    get_operation_ast,
+    parse,
+    validate,
+)
+from strawberry import Schema
+from strawberry.types import ExecutionResult
+
+from api.graphql.context import RequestContext
+from api.graphql.faults import wire_errors, wire_own
+from api.limits import Limits, check_document, check_json, check_text
+from api.observability import log_fault, tracer
+from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable, Unauthenticated
+from graph.model.ids import NodeId
+from graph.services.access.caller import Caller
+from graph.services.access.facts import load_facts
+from graph.services.access.recorded_reads import record_reads
+from graph.services.access.session import MAX_REPEATS, Session, open_session, read
+from graph.services.access.tokens import refused
+from graph.services.deps import Deps
+from graph.services.settings import load_settings
+
+KEPT_DOCUMENTS = 256
+INTROSPECTION = frozenset({"__schema", "__type"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GraphQLRequest:
+    """What a client sent, not yet looked at."""
+
+    query: str
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    operation_name: str | None = None
+    conversation: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A document that may run."""
+
+    document: DocumentNode
+    operation: OperationDefinitionNode
+
+
+@dataclass(kw_only=True, slots=True)
+class Executor:
+    """Runs operations against a schema.
+
+    Attributes:
+        introspection: whether the schema may be asked for itself.
+        names: of everything in the schema; error messages may quote these and nothing else.
+    """
+
+    schema: Schema
+    deps: Deps
+    limits: Limits = Limits()
+    introspection: bool = False
+    names: frozenset[str] = frozenset()
+    _kept: OrderedDict[str, DocumentNode] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        self.names = frozenset(_names(self.schema))
+
+    def prepare(self, request: GraphQLRequest) -> Prepared:
+        """Return the checked document of a request.
+
+        Raises:
+            QueryTooComplex: a limit is passed.
+            BadInput: no such operation, or introspection while it is off.
+            GraphQLError: a syntax error.
+            ValidationFailed: it does not fit the schema.
+        """
+        check_json(dict(request.variables))
+        kept = self._kept.get(request.query)
+        document = kept if kept is not None else self._parse(request.query)
+        operation = get_operation_ast(document, request.operation_name)
+        if operation is None:
+            raise BadInput("name one operation of the document in operationName", field="operationName")
+        check_document(document, operation, self._graphql, request.variables, self.limits)
+        if kept is None:
+            self._validate(document)
+            self._keep(request.query, document)
+        return Prepared(document=document, operation=operation)
+
+    async def answer(self, request: GraphQLRequest, caller: Caller) -> dict[str, Any]:
+        """Return the answer to a query or mutation, in the form of the specification."""
+        kind = "unknown"
+        try:
+            prepared = self.prepare(request)
+            kind = prepared.operation.operation.value
+            with tracer.start_as_current_span(f"graphql.{kind}"):
+                result = await self._run(prepared, request, caller)
+        except Exception as error:  # noqa: BLE001 - the edge of the process: a request
+            self.deps.figures.count("graphql_operations", kind=kind, outcome="refused")
+            return {"data": None, "errors": self.failures(error, caller)}
+        self.deps.figures.count("graphql_operations", kind=kind, outcome="errors" if result.errors else "ok")
+        return self.body(result, caller)
+
+    def body(self, result: ExecutionResult, caller: Caller) -> dict[str, Any]:
+        """Return a result in the form of the specification."""
+        body: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            body["errors"] = wire_errors(result.errors, caller.workspace, self.names, self.deps.figures)
+        return body
+
+    def failures(self, error: Exception, caller: Caller) -> list[dict[str, Any]]:
+        """Return what kept an operation from running, as errors of the answer."""
+        if isinstance(error, ValidationFailed):
+            return wire_errors(error.errors, caller.workspace, self.names, self.deps.figures)
+        if isinstance(error, RootwardError):
+            self.deps.figures.count("graphql_errors", code=error.wire_code)
+            return [wire_own(error, caller.workspace)]
+        found = error if isinstance(error, GraphQLError) else GraphQLError("fault", original_error=error, path=[])
+        if not isinstance(error, GraphQLError):
+            log_fault(error)
+            self.deps.figures.count("unexpected_faults", error=type(error).__name__)
+            return [wire_own(_Masked(), caller.workspace)]
+        return wire_errors([found], caller.workspace, self.names, self.deps.figures)
+
+    @property
+    def _graphql(self) -> Any:
+        return self.schema._schema
+
+    def _parse(self, query: str) -> DocumentNode:
+        check_text(query)
+        try:
+            return parse(query, max_lexical_tokens=self.limits.tokens, max_comments=self.limits.tokens)
+        except GraphQLError as error:
+            if "more than" in error.message:
+                raise QueryTooComplex(
+                    f"send a document of at most {self.limits.tokens} tokens", limit=self.limits.tokens
+                ) from error
+            raise
+        except RecursionError as error:
+            raise QueryTooComplex("the document is nested too deeply") from error
+
+    def _validate(self, document: DocumentNode) -> None:
+        if not self.introspection and _asks_for_schema(document):
+            raise BadInput("introspection is off: the schema is published as schema.graphql", field="query")
+        errors = validate(self._graphql, document, max_errors=20)
+        if errors:
+            raise ValidationFailed(errors)
+
+    def _keep(self, query: str, document: DocumentNode) -> None:
+        self._kept[query] = document
+        while len(self._kept) > KEPT_DOCUMENTS:
+            self._kept.popitem(last=False)
+
+    async def _run(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
+        if prepared.operation.operation is OperationType.SUBSCRIPTION:
+            raise BadInput("subscribe over a WebSocket (graphql-transport-ws)", field="query")
+        try:
+            if prepared.operation.operation is OperationType.QUERY:
+                return await self._query(prepared, request, caller)
+            return await self._mutation(prepared, request, caller)
+        except NotFound as error:
+            if await self._is_gone(caller):
+                raise refused() from error
+            raise
+
+    async def _query(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
+        async def work(session: Session) -> ExecutionResult:
+            ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
+            await enter(ctx, session, request.conversation)
+            return await self.execute(ctx, request)
+
+        result, session = await read(self.deps, caller, work)
+        await record_reads(self.deps, caller, session.recorded)
+        return result
+
+    async def _mutation(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
+        ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
+        recorded: set[NodeId] = set()
+        for _ in range(MAX_REPEATS):
+            payload = _Payload(deps=self.deps, ctx=ctx, conversation=request.conversation)
+            ctx.open_session = payload.open
+            async with payload.stack:
+                result = await self.execute(ctx, request)
+                steady = await payload.steady()
+            recorded |= payload.recorded
+            if steady:
+                await record_reads(self.deps, caller, recorded)
+                return result
+        raise StoreUnavailable("the change was made, but rights are changing too fast to read it back")
+
+    async def execute(self, ctx: RequestContext, request: GraphQLRequest) -> ExecutionResult:
+        """Execute a prepared document."""
+        return await self.schema.execute(
+            request.query,
+            variable_values=dict(request.variables),
+            context_value=ctx,
+            operation_name=request.operation_name,
+        )
+
+    async def _is_gone(self, caller: Caller) -> bool:
+        async with self.deps.store.reading() as reader:
+            try:
+                await load_facts(reader, caller)
+            except NotFound:
+                return True
+        return False
+
+
+@dataclass(kw_only=True, slots=True)
+class _Payload:
+    """The sessions in which a mutation reads its payloads, one after each command."""
+
+    deps: Deps
+    ctx: RequestContext
+    conversation: str | None
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    recorded: set[NodeId] = field(default_factory=set)
+    _last: Session | None = None
+    _unsteady: bool = False
+
+    async def open(self) -> Session:
+        """Let go of the session before and open one that sees what was just committed."""
+        await self.steady()
+        await self.stack.aclose()
+        session = await self.stack.enter_async_context(open_session(self.deps, self.ctx.caller))
+        self._last = session
+        await enter(self.ctx, session, self.conversation)
+        return session
+
+    async def steady(self) -> bool:
+        """True if rights did not move while any of the sessions was open."""
+        if self._last is not None:
+            self.recorded |= self._last.recorded
+            self._unsteady = self._unsteady or await self._last.moved()
+            self._last = None
+        return not self._unsteady
+
+
+class ValidationFailed(Exception):
+    """The document does not fit the schema."""
+
+    def __init__(self, errors: list[GraphQLError]) -> None:
+        super().__init__()
+        self.errors = errors
+
+
+class _Masked(RootwardError):
+    def __init__(self) -> None:
+        super().__init__("an unexpected fault; look it up in the log by the request id")
+
+
+async def enter(ctx: RequestContext, session: Session, conversation: str | None) -> None:
+    """Let the context read through a session, in a conversation if the request names one (KN-56).
+
+    Raises:
+        NotFound: no such conversation for the caller.
+        Unauthenticated: the principal is disabled.
+    """
+    if session.facts.disabled:
+        raise Unauthenticated("send a valid token: Authorization: Bearer rw_…")
+    ctx.use(session)
+    if conversation is not None:
+        settings = await load_settings(session.reader, session.caller.workspace)
+        await session.speak_in(ctx.id(conversation), idle_hours=float(settings["conversation.idle_hours"]))
+
+
+def _asks_for_schema(document: DocumentNode) -> bool:
+    stack: list[Any] = list(document.definitions)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, FieldNode) and node.name.value in INTROSPECTION:
+            return True
+        selections = getattr(node, "selection_set", None)
+        if selections is not None:
+            stack.extend(selections.selections)
+    return False
+
+
+def _names(schema: Schema) -> set[str]:
+    found = {"__typename"}
+    for name, type_ in schema._schema.type_map.items():
+        if name.startswith("__"):
+            continue
+        found.add(name)
+        for member, definition in (getattr(type_, "fields", None) or {}).items():
+            found.add(member)
+            found.update(getattr(definition, "args", None) or {})
+        found.update(getattr(type_, "values", None) or {})
+    return found

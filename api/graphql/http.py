@@ -1,0 +1,180 @@
+"""The GraphQL endpoint over HTTP: one operation a POST of JSON, or one upload with a header no form can send.
+
+Refused before anything is looked at: other methods, other content types, lists of operations, bodies over the limit.
+Source: E1, E5, case 13.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from api.errors import row_of
+from api.graphql.execution import Executor, GraphQLRequest
+from graph.model.errors import BadInput, RootwardError, TooManyAttempts
+from graph.services.access.caller import Caller
+
+UPLOAD_HEADER = "rootward-upload"
+CONVERSATION_HEADER = "rootward-conversation"
+JSON_TYPE = "application/json"
+FORM_TYPE = "multipart/form-data"
+FORM_OVERHEAD = 65_536
+
+
+class Authenticates(Protocol):
+    """Tells who sent a credential."""
+
+    async def caller(self, authorization: str | None, address: str) -> Caller:
+        """Return the caller, or raise `Unauthenticated`."""
+        ...
+
+
+class TooLarge(Exception):
+    """A body over the limit."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BodyLimits:
+    """How much a client may send: JSON bodies, variables in it, uploaded files."""
+
+    body: int
+    variables: int
+    upload: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GraphQLEndpoint:
+    """Answers POST /graphql."""
+
+    executor: Executor
+    auth: Authenticates
+    limits: BodyLimits
+
+    async def __call__(self, request: Request) -> Response:
+        """Return the answer to one operation."""
+        if request.method != "POST":
+            return refusal(405, "METHOD_NOT_ALLOWED", "send a POST of JSON", {"Allow": "POST"})
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in (JSON_TYPE, FORM_TYPE) or (kind == FORM_TYPE and request.headers.get(UPLOAD_HEADER) != "1"):
+            return refusal(415, "BAD_INPUT", "send application/json, or an upload with the header Rootward-Upload: 1")
+        try:
+            caller = await self.auth.caller(request.headers.get("authorization"), address_of(request))
+            parsed = await (self._json(request) if kind == JSON_TYPE else self._upload(request))
+        except TooLarge:
+            return refusal(413, "LIMIT_EXCEEDED", "the body is too large", {"Connection": "close"})
+        except RootwardError as error:
+            return failure(error)
+        return JSONResponse(await self.executor.answer(parsed, caller))
+
+    async def _json(self, request: Request) -> GraphQLRequest:
+        raw = await body_of(request, self.limits.body)
+        try:
+            body = json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            raise BadInput("the body is not JSON", field="body") from error
+        return self._request(body, request.headers.get(CONVERSATION_HEADER))
+
+    async def _upload(self, request: Request) -> GraphQLRequest:
+        """Read the GraphQL multipart request form: `operations`, `map`, then one file."""
+        declared = request.headers.get("content-length", "")
+        if not declared.isdigit() or int(declared) > self.limits.upload + FORM_OVERHEAD:
+            raise TooLarge
+        try:
+            form = await request.form(max_files=1, max_fields=2, max_part_size=FORM_OVERHEAD)
+            body = json.loads(_text(form, "operations"))
+            places = json.loads(_text(form, "map"))
+            _fill(body, places, form)
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError, HTTPException) as error:
+            raise BadInput(
+                "send operations, map and one file as GraphQL multipart requests do", field="body"
+            ) from error
+        return self._request(body, request.headers.get(CONVERSATION_HEADER))
+
+    def _request(self, body: Any, conversation: str | None) -> GraphQLRequest:
+        if isinstance(body, list):
+            raise BadInput("send one operation a request: lists of operations are not taken", field="body")
+        if not isinstance(body, dict) or not isinstance(body.get("query"), str):
+            raise BadInput("send an object with a query", field="query")
+        variables, name = body.get("variables") or {}, body.get("operationName")
+        if not isinstance(variables, dict) or not isinstance(name, str | None):
+            raise BadInput("variables are an object, operationName is a text", field="variables")
+        if _size(variables) > self.limits.variables:
+            raise TooLarge
+        return GraphQLRequest(query=body["query"], variables=variables, operation_name=name, conversation=conversation)
+
+
+def address_of(request: Request) -> str:
+    """Return the address of the peer; a header never changes it."""
+    return request.client.host if request.client else ""
+
+
+async def body_of(request: Request, limit: int) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        TooLarge: it is longer than `limit` bytes; the rest is not read.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise TooLarge
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise TooLarge
+        parts.append(part)
+    return b"".join(parts)
+
+
+def failure(error: RootwardError) -> Response:
+    """Return the answer to a request that was refused as a whole."""
+    headers = {}
+    if isinstance(error, TooManyAttempts):
+        headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
+    status = row_of(error).http
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return refusal(status, error.wire_code, error.message, headers)
+
+
+def refusal(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a refusal in the form of GraphQL errors."""
+    body = {"errors": [{"message": message, "extensions": {"code": code, "status": status}}]}
+    return JSONResponse(body, status_code=status, headers=dict(headers or {}))
+
+
+def _size(variables: Mapping[str, Any]) -> int:
+    """Return roughly how many bytes the variables took: uploaded files count nothing."""
+    return len(json.dumps(variables, ensure_ascii=False, default=lambda _: None).encode("utf-8", "surrogatepass"))
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form[name]
+    if not isinstance(value, str):
+        raise ValueError(name)
+    return value
+
+
+def _fill(body: Any, places: Any, form: FormData) -> None:
+    """Put the uploaded file where the map says: one place, inside the variables."""
+    ((key, paths),) = places.items()
+    (path,) = paths
+    file = form[key]
+    if not isinstance(file, UploadFile) or not isinstance(body, dict):
+        raise ValueError(key)
+    parts = path.split(".")
+    if parts[0] != "variables" or len(parts) < 2:
+        raise ValueError(path)
+    target: Any = body
+    for part in parts[:-1]:
+        target = target[int(part)] if isinstance(target, list) else target[part]
+    if target[parts[-1]] is not None:
+        raise ValueError(path)
+    target[parts[-1]] = file

@@ -1,0 +1,103 @@
+"""Global ids at the edge: what clients see is opaque and checked, what services see are internal ids (AD-1).
+
+An id that is damaged, of another kind or of another workspace becomes `UNKNOWN`, the id of nothing, so that it answers
+exactly like an id that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import strawberry
+
+from graph.model.fields import Json
+from graph.model.ids import GlobalId, NodeId, WorkspaceId
+from graph.model.schema import kind_of
+
+UNKNOWN = NodeId("nil_unknown")
+
+OPERATION_IDS = frozenset(
+    {
+        "entry",
+        "block",
+        "relation",
+        "source",
+        "subject",
+        "object",
+        "sameAs",
+        "principal",
+        "supersedes",
+        "after",
+        "fromBlocks",
+        "duplicateOf",
+        "basis",
+        "memo",
+        "lesson",
+    }
+)
+"""Fields of an operation of DR-43 that hold an id, or a list of ids, or the `ref` of an entry made before."""
+
+
+def to_global(node: NodeId, workspace: WorkspaceId) -> strawberry.ID:
+    """Return what a client sees of an internal id; another kind of text stays as it is."""
+    spec = kind_of(node)
+    if spec is None:
+        return strawberry.ID(node)
+    return strawberry.ID(GlobalId(kind=spec.name, workspace=workspace, node=node).encode())
+
+
+def to_node(text: str, workspace: WorkspaceId) -> NodeId:
+    """Return the internal id that a client names, or `UNKNOWN`."""
+    found = GlobalId.decode(text)
+    if found is None or found.workspace != workspace:
+        return UNKNOWN
+    spec = kind_of(found.node)
+    return found.node if spec is not None and spec.name == found.kind else UNKNOWN
+
+
+def to_nodes(texts: Iterable[str] | None, workspace: WorkspaceId) -> tuple[NodeId, ...] | None:
+    """Return the internal ids of a list; None stays None."""
+    return None if texts is None else tuple(to_node(text, workspace) for text in texts)
+
+
+def inward(operation: Json, workspace: WorkspaceId) -> Json:
+    """Return an operation of `applyOperations` with internal ids where clients put global ones.
+
+    Anything that is no global id stays as it is (the `ref` of an entry made before), unless it looks like an internal
+    id: those are never taken from outside.
+    """
+    if isinstance(operation, Mapping):
+        return {
+            key: _ids_in(value, workspace) if key in OPERATION_IDS else inward(value, workspace)
+            for key, value in operation.items()
+        }
+    if isinstance(operation, list | tuple):
+        return [inward(one, workspace) for one in operation]
+    return operation
+
+
+def outward(value: Any, workspace: WorkspaceId) -> Json:
+    """Return a JSON value in which every internal id is a global one: for details of errors and images of audits."""
+    if isinstance(value, Mapping):
+        return {str(key): outward(one, workspace) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [outward(one, workspace) for one in value]
+    if isinstance(value, str):
+        return to_global(NodeId(value), workspace) if _is_internal(value) else str(value)
+    return value
+
+
+def _ids_in(value: Json, workspace: WorkspaceId) -> Json:
+    if isinstance(value, str):
+        found = to_node(value, workspace)
+        if found != UNKNOWN:
+            return found
+        return UNKNOWN if _is_internal(value) or GlobalId.decode(value) else value
+    if isinstance(value, list | tuple):
+        return [_ids_in(one, workspace) for one in value]
+    return inward(value, workspace)
+
+
+def _is_internal(text: str) -> bool:
+    return len(text) <= 700 and " " not in text and kind_of(text) is not None

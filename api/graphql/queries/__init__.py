@@ -1,0 +1,1 @@
+"""GraphQL queries, one file a subject."""

@@ -1,0 +1,44 @@
+"""The GraphQL schema of the service; `schema.graphql` is exported from it (KN-109)."""
+
+from __future__ import annotations
+
+import strawberry
+from graphql import GraphQLArgument, GraphQLInputField, GraphQLSchema, Undefined
+from strawberry.schema.config import StrawberryConfig
+from strawberry.tools import merge_types
+
+from api.graphql.mutations.conversations import ConversationMutations
+from api.graphql.prepared import UsePrepared
+from api.graphql.queries.graph import GraphQueries
+from api.graphql.scalars import SCALARS
+from api.graphql.types.registry import NODE_TYPES
+
+Query = merge_types("Query", (GraphQueries,))
+Mutation = merge_types("Mutation", (ConversationMutations,))
+
+
+def build_schema() -> strawberry.Schema:
+    """Return the schema; each call makes a new one."""
+    schema = strawberry.Schema(
+        query=Query,
+        mutation=Mutation,
+        types=NODE_TYPES,
+        extensions=[UsePrepared],
+        config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=True),
+    )
+    _without_null_defaults(schema._schema)
+    return schema
+
+
+def _without_null_defaults(schema: GraphQLSchema) -> None:
+    """Let an optional argument have no default instead of null; resolvers get None either way."""
+    for type_ in schema.type_map.values():
+        for field in (getattr(type_, "fields", None) or {}).values():
+            _clear(field)
+            for argument in (getattr(field, "args", None) or {}).values():
+                _clear(argument)
+
+
+def _clear(place: object) -> None:
+    if isinstance(place, GraphQLArgument | GraphQLInputField) and place.default_value is None:
+        place.default_value = Undefined

@@ -1,0 +1,186 @@
+"""Channels, conversations and sources: where and by whom something was said or handed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from api.graphql.context import context
+from api.graphql.ids import to_global
+from api.graphql.scalars import Long
+from api.graphql.types import enums
+from api.graphql.types.node import Node
+from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
+from graph.model.ids import NodeId
+from graph.model.nodes import evidence
+from graph.model.time import Millis
+
+
+@strawberry.type
+class Channel(Node):
+    """One agent's view of a group or of a private chat."""
+
+    kind: enums.ChannelKind
+    display_name: str
+    owner_id: strawberry.Private[NodeId]
+
+    @classmethod
+    def from_domain(cls, node: evidence.Channel) -> Channel:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            kind=evidence.ChannelKind(node.kind),
+            display_name=node.display_name,
+            owner_id=node.owner_id,
+        )
+
+    @strawberry.field
+    async def owner(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.owner_id)
+
+
+@strawberry.type
+class Conversation(Node):
+    """A stretch of talk in a channel; what it writes goes to one knowledge base for ever (KN-49)."""
+
+    opened_at: Millis
+    closed_at: Millis | None
+    memory_scope: enums.MemoryScope
+    channel_id: strawberry.ID
+    pool: strawberry.Private[NodeId | None]
+
+    @classmethod
+    def from_domain(cls, node: evidence.Conversation) -> Conversation:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            opened_at=node.opened_at,
+            closed_at=node.closed_at,
+            memory_scope=enums.MemoryScope(node.memory_scope),
+            channel_id=to_global(node.channel_id, node.workspace),
+            pool=node.pool,
+        )
+
+    @strawberry.field
+    async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
+        return await base_of(info, self.pool)
+
+
+@strawberry.type
+class RoutingRule:
+    """Which memory the next conversation of a channel uses (KN-46 to KN-50)."""
+
+    id: strawberry.ID
+    channel_id: strawberry.ID
+    memory_scope: enums.MemoryScope
+    isolated: bool
+    version: int
+
+    @classmethod
+    def from_domain(cls, node: evidence.RoutingRule) -> RoutingRule:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            channel_id=to_global(node.channel_id, node.workspace),
+            memory_scope=enums.MemoryScope(node.memory_scope),
+            isolated=node.isolated,
+            version=node.version,
+        )
+
+
+@strawberry.type
+class Thread(Node):
+    """A thread inside a channel."""
+
+    channel_id: strawberry.ID
+
+    @classmethod
+    def from_domain(cls, node: evidence.Thread) -> Thread:
+        return cls(id=to_global(node.id, node.workspace), channel_id=to_global(node.channel_id, node.workspace))
+
+
+@strawberry.type
+class Source(Node):
+    """One version of something that happened or was handed in; never edited (KN-63, KN-64)."""
+
+    kind: enums.SourceKind
+    state: enums.SourceState
+    version: int
+    latest: bool
+    title: str | None
+    text: str
+    content_hash: str
+    external_id: str | None
+    occurred_at: Millis
+    recorded_at: Millis
+    media_type: str | None
+    size_bytes: Long | None
+    speaker_name: str
+    pool: strawberry.Private[NodeId | None]
+    author_id: strawberry.Private[NodeId | None]
+    has_blob: strawberry.Private[bool]
+
+    @classmethod
+    def from_domain(cls, node: evidence.Source) -> Source:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            kind=evidence.SourceKind(node.kind),
+            state=evidence.SourceState(node.state),
+            version=node.version,
+            latest=node.latest,
+            title=node.title,
+            text=node.text,
+            content_hash=node.content_hash,
+            external_id=node.external_id,
+            occurred_at=node.occurred_at,
+            recorded_at=node.recorded_at,
+            media_type=node.media_type,
+            size_bytes=None if node.size_bytes is None else Long(node.size_bytes),
+            speaker_name=node.speaker,
+            pool=node.pool,
+            author_id=node.author_id,
+            has_blob=node.blob_ref is not None,
+        )
+
+    @strawberry.field
+    async def author(self, info: Info[Any, Any]) -> Principal | None:
+        return await principal_of(info, self.author_id) if self.author_id else None
+
+    @strawberry.field
+    async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
+        return await base_of(info, self.pool)
+
+    @strawberry.field(description="Where the stored original can be downloaded, with the same credential.")
+    def download_path(self) -> str | None:
+        return f"/blobs/{self.id}" if self.has_blob else None
+
+
+@strawberry.type
+class Episode(Node):
+    """A stretch of messages on one topic; for navigation only (DR-23)."""
+
+    topic: str
+    summary: str
+    questions: list[str]
+    systems: list[str]
+    side_topic: bool
+    from_: Millis = strawberry.field(name="from")
+    to: Millis
+
+    @classmethod
+    def from_domain(cls, node: evidence.Episode) -> Episode:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            topic=node.topic,
+            summary=node.summary,
+            questions=list(node.questions),
+            systems=list(node.systems),
+            side_topic=node.side_topic,
+            from_=node.from_at,
+            to=node.to_at,
+        )
+
+
+async def source_of(info: Info[Any, Any], id_: NodeId) -> Source | None:
+    """Return a source that the caller may see."""
+    node = await context(info).loaders.nodes.load(id_)
+    return Source.from_domain(node) if isinstance(node, evidence.Source) else None

@@ -1,0 +1,71 @@
+"""Principals and knowledge bases: who, and where knowledge lives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from api.graphql.context import context
+from api.graphql.ids import to_global
+from api.graphql.types import enums
+from api.graphql.types.node import Node
+from graph.model.ids import NodeId
+from graph.model.nodes import knowledge, people
+from graph.model.time import Millis
+
+
+@strawberry.type
+class Principal(Node):
+    """A person, an agent or a service."""
+
+    kind: enums.PrincipalKind
+    display_name: str
+
+    @classmethod
+    def from_domain(cls, node: people.Principal) -> Principal:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            kind=people.PrincipalKind(node.kind),
+            display_name=node.display_name,
+        )
+
+
+@strawberry.type
+class KnowledgeBase(Node):
+    """A pool of knowledge of one agent."""
+
+    kind: enums.KbKind
+    version: int
+    created_at: Millis
+    owner_id: strawberry.Private[NodeId]
+
+    @classmethod
+    def from_domain(cls, node: knowledge.KnowledgeBase) -> KnowledgeBase:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            kind=knowledge.KbKind(node.kind),
+            version=node.version,
+            created_at=node.created_at,
+            owner_id=node.owner_id,
+        )
+
+    @strawberry.field
+    async def owner(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.owner_id)
+
+
+async def principal_of(info: Info[Any, Any], id_: NodeId) -> Principal:
+    """Return a principal; one that the store does not know (any more) has no name."""
+    ctx = context(info)
+    node = await ctx.loaders.nodes.load(id_)
+    if isinstance(node, people.Principal):
+        return Principal.from_domain(node)
+    return Principal(id=ctx.out(id_), kind=people.PrincipalKind.SERVICE, display_name="")
+
+
+async def base_of(info: Info[Any, Any], pool: NodeId | None) -> KnowledgeBase | None:
+    """Return a knowledge base that the caller reads."""
+    node = await context(info).loaders.nodes.load(pool) if pool else None
+    return KnowledgeBase.from_domain(node) if isinstance(node, knowledge.KnowledgeBase) else None

@@ -1,0 +1,122 @@
+"""Subscriptions over WebSocket, in the protocol graphql-transport-ws, spoken by Strawberry's own handler.
+
+The token comes in `connection_init` as ``{"Authorization": "Bearer …"}``. Pages of other origins are refused before
+the handshake. Only subscriptions are taken. Source: E5, KN-123.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from graphql import GraphQLError, OperationType
+from starlette.requests import Request
+from starlette.websockets import WebSocket
+from strawberry import Schema
+from strawberry.asgi import GraphQL
+from strawberry.exceptions import ConnectionRejectionError
+from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.types import ExecutionResult
+from strawberry.types.execution import PreExecutionError
+from strawberry.types.unset import UNSET, UnsetType
+
+from api.graphql.context import RequestContext
+from api.graphql.execution import Executor, GraphQLRequest
+from api.graphql.http import Authenticates
+from graph.model.errors import BadInput, RootwardError
+from graph.services.access.caller import Caller
+
+INIT_TIMEOUT = timedelta(seconds=10)
+
+
+@dataclass(kw_only=True, slots=True)
+class SocketContext:
+    """What one connection knows: its peer and, after `connection_init`, its caller and the credential it sent."""
+
+    address: str
+    connection_params: Mapping[str, Any] | None = None
+    caller: Caller | None = None
+    authorization: str | None = None
+
+
+class SubscriptionEndpoint(GraphQL[Any, Any]):
+    """Answers WebSocket /graphql."""
+
+    def __init__(self, executor: Executor, auth: Authenticates, *, allowed_origins: tuple[str, ...], most: int) -> None:
+        super().__init__(
+            _Streaming(executor, auth),
+            graphql_ide=None,
+            subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
+            connection_init_wait_timeout=INIT_TIMEOUT,
+            max_subscriptions_per_connection=most,
+            allowed_origins=allowed_origins,
+        )
+        self._auth = auth
+
+    async def get_context(self, request: Request | WebSocket, response: Any) -> Any:
+        """Return the context of a connection."""
+        return SocketContext(address=request.client.host if request.client else "")
+
+    async def on_ws_connect(self, context: Any) -> UnsetType | dict[str, object] | None:
+        """Find out who connected; anything but a valid token ends the connection (4403)."""
+        params = context.connection_params or {}
+        given = params.get("Authorization") or params.get("authorization")
+        try:
+            context.caller = await self._auth.caller(given if isinstance(given, str) else None, context.address)
+        except RootwardError as error:
+            raise ConnectionRejectionError from error
+        context.authorization = given
+        return UNSET
+
+
+class _Streaming(Schema):
+    """The schema as the handler sees it: it streams results whose errors are worded for clients."""
+
+    def __init__(self, executor: Executor, auth: Authenticates) -> None:
+        # Not a schema of its own: only `stream` is called, and it hands on to the executor's.
+        self.executor = executor
+        self.auth = auth
+
+    async def stream(  # type: ignore[override]
+        self, query: str | None, variable_values: dict[str, Any] | None = None, context_value: Any = None, **kwargs: Any
+    ) -> AsyncGenerator[ExecutionResult | PreExecutionError, None]:
+        return self._stream(query, variable_values, context_value, kwargs.get("operation_name"))
+
+    async def _stream(
+        self, query: Any, variables: Any, socket: SocketContext, name: Any
+    ) -> AsyncGenerator[ExecutionResult | PreExecutionError, None]:
+        caller = socket.caller
+        assert caller is not None
+        try:
+            request = _request(query, variables, name)
+            prepared = self.executor.prepare(request)
+            if prepared.operation.operation is not OperationType.SUBSCRIPTION:
+                raise BadInput("a WebSocket carries subscriptions only; POST queries and mutations", field="query")
+        except Exception as error:  # noqa: BLE001 - the edge of the process: a request
+            yield PreExecutionError(data=None, errors=_worded(self.executor.failures(error, caller)))
+            return
+        async for result in await self._results(request, prepared.document, socket, caller):
+            body = self.executor.body(result, caller)
+            yield type(result)(data=body["data"], errors=_worded(body.get("errors", [])) or None)
+
+    async def _results(self, request: GraphQLRequest, document: Any, socket: SocketContext, caller: Caller) -> Any:
+        ctx = RequestContext(deps=self.executor.deps, caller=caller, document=document)
+        ctx.extras["still_valid"] = lambda: self.auth.caller(socket.authorization, socket.address)
+        return await self.executor.schema.subscribe(
+            request.query,
+            variable_values=dict(request.variables),
+            context_value=ctx,
+            operation_name=request.operation_name,
+        )
+
+
+def _request(query: Any, variables: Any, name: Any) -> GraphQLRequest:
+    if not isinstance(query, str) or not isinstance(variables or {}, dict) or not isinstance(name, str | None):
+        raise BadInput("send query, variables and operationName as the protocol says", field="payload")
+    return GraphQLRequest(query=query, variables=variables or {}, operation_name=name)
+
+
+def _worded(errors: list[dict[str, Any]]) -> list[GraphQLError]:
+    return [GraphQLError(error["message"], path=error.get("path"), extensions=error["extensions"]) for error in errors]

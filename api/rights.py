@@ -1,0 +1,87 @@
+"""Which right each operation of each interface needs, in one table (AD-8).
+
+The services enforce rights where the object is known; this table says, for everyone to read and for tests to compare
+with the schema, the routes and the tools, what they enforce. An operation without a row fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Needs(StrEnum):
+    """What a caller must hold.
+
+    `SIGNED_IN` reads answer with what the law of visibility shows the caller, so that what he may not see is like
+    what does not exist (KN-60).
+    """
+
+    NOTHING = "nothing"
+    SIGNED_IN = "a valid credential; the law decides what it shows"
+    READER = "reader of the owning agent, or the agent in its conversation"
+    CURATOR = "curator of the owning agent, or the agent in its conversation"
+    HUMAN_CURATOR = "a person who is curator of the owning agent"
+    SELF_OR_AUDITOR = "for oneself a valid credential; for another viewer auditor or admin"
+    AUDITOR = "auditor or admin"
+    HOST = "host, or the agent that owns the channel"
+    ADMIN = "admin of the workspace"
+
+
+QUERIES: Mapping[str, Needs] = {
+    "node": Needs.SIGNED_IN,
+    "owners": Needs.SIGNED_IN,
+    "knowledgeBases": Needs.SIGNED_IN,
+    "entries": Needs.SIGNED_IN,
+    "entry": Needs.SIGNED_IN,
+    "neighborhood": Needs.SIGNED_IN,
+    "provenance": Needs.SIGNED_IN,
+    "provenanceExport": Needs.SIGNED_IN,
+    "explainVisibility": Needs.SELF_OR_AUDITOR,
+    "auditLog": Needs.SIGNED_IN,
+    "verifyAudit": Needs.SIGNED_IN,
+    "restorePreview": Needs.SIGNED_IN,
+    "materials": Needs.SIGNED_IN,
+    "curationGuide": Needs.SIGNED_IN,
+    "memorySearch": Needs.SIGNED_IN,
+    "memoryBrowse": Needs.SIGNED_IN,
+    "settings": Needs.SIGNED_IN,
+    "viewer": Needs.SIGNED_IN,
+}
+
+MUTATIONS: Mapping[str, Needs] = {
+    "openConversation": Needs.HOST,
+    "closeConversation": Needs.HOST,
+    "setRoutingRule": Needs.ADMIN,
+    "ingestMessages": Needs.HOST,
+    "recordTaskResult": Needs.HOST,
+    "submitFile": Needs.CURATOR,
+    "submitText": Needs.CURATOR,
+    "submitUrl": Needs.CURATOR,
+    "replaceMaterial": Needs.CURATOR,
+    "retryLearning": Needs.CURATOR,
+    "applyOperations": Needs.CURATOR,
+    "deleteEntry": Needs.CURATOR,
+    "mergeEntries": Needs.HUMAN_CURATOR,
+    "markDistinct": Needs.HUMAN_CURATOR,
+    "setCurationGuide": Needs.HUMAN_CURATOR,
+    "restore": Needs.CURATOR,
+    "restoreBatch": Needs.CURATOR,
+    "grantShared": Needs.ADMIN,
+    "eraseSource": Needs.ADMIN,
+}
+
+SUBSCRIPTIONS: Mapping[str, Needs] = {
+    "auditFeed": Needs.SIGNED_IN,
+    "learningProgress": Needs.SIGNED_IN,
+}
+
+ROUTES: Mapping[str, Needs] = {
+    "POST /graphql": Needs.SIGNED_IN,
+    "WEBSOCKET /graphql": Needs.SIGNED_IN,
+    "GET /graphiql": Needs.NOTHING,
+    "GET /blobs/{id}": Needs.SIGNED_IN,
+    "GET /health/live": Needs.NOTHING,
+    "GET /health/ready": Needs.NOTHING,
+    "GET /metrics": Needs.NOTHING,
+}

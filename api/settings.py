@@ -1,0 +1,288 @@
+"""The settings of the process: defaults, then `rootward.toml`, then ``ROOTWARD_…`` variables (``__`` for a dot).
+
+They are read once, by `load`, into a frozen model. An unknown name or a bad value stops the start with the name, where
+the value came from and what is allowed. Settings of knowledge live in the store instead. Source: AD-36.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from graph.model.errors import SettingsInvalid
+
+PREFIX = "ROOTWARD_"
+CONFIG_FILE = "rootward.toml"
+NOT_SETTINGS = frozenset({"ROOTWARD_CONFIG", "ROOTWARD_NEO4J", "ROOTWARD_LAW_GRAPHS", "ROOTWARD_PORT"})
+"""Variables of the command line, the tests and the compose file."""
+TEST_PREFIX = "ROOTWARD_TEST_"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ServerSettings(_Section):
+    """Where the server listens, and who may open a WebSocket from a browser."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65_535)
+    allowed_origins: tuple[str, ...] = ()
+    shutdown_seconds: int = Field(default=20, ge=1, le=300)
+
+
+class StoreSettings(_Section):
+    """Where the graph lives: ``embedded:`` (in the data directory), a ``neo4j…://`` or ``bolt…://`` address."""
+
+    url: str = Field(default="embedded:", pattern=r"^(embedded:.*|memory:|(neo4j|bolt)(\+s|\+ssc)?://.+)$")
+    user: str = "neo4j"
+    password: SecretStr = SecretStr("")
+    database: str = "neo4j"
+
+
+class BlobSettings(_Section):
+    """Where bytes live: empty for a directory of the data directory, else ``file:``, ``s3:``, ``gs:``, ``az:``."""
+
+    url: str = ""
+
+
+class GraphQLSettings(_Section):
+    """What the GraphQL endpoint allows (KN-115)."""
+
+    introspection: bool = False
+    graphiql: bool = False
+    max_depth: int = Field(default=15, ge=1, le=15)
+    max_nodes: int = Field(default=5_000, ge=1, le=5_000)
+    max_tokens: int = Field(default=4_000, ge=100, le=100_000)
+    max_aliases: int = Field(default=50, ge=1, le=1_000)
+    max_directives: int = Field(default=50, ge=0, le=1_000)
+    max_variables_bytes: int = Field(default=1_048_576, ge=1_024, le=16_777_216)
+    max_body_bytes: int = Field(default=4_194_304, ge=1_024, le=67_108_864)
+    max_subscriptions: int = Field(default=20, ge=1, le=1_000)
+
+
+class OidcSettings(_Section):
+    """Sign-in of people by OIDC bearer tokens (AD-12); off while `issuer` is empty."""
+
+    issuer: str = ""
+    audience: str = ""
+    auto_create: bool = False
+    workspace: str = "main"
+    claims: dict[str, str] = Field(default_factory=lambda: {"principal": "sub", "organization": "org"})
+
+
+class AuditSettings(_Section):
+    """How often the heads of all chains are bound together (AD-27)."""
+
+    anchor_minutes: float = Field(default=15, gt=0, le=1_440)
+    anchor_to: str = ""
+
+
+class KeySettings(_Section):
+    """Where the root key comes from (AD-29): ``env:NAME``, ``file:PATH`` or ``command:…``; empty: none yet."""
+
+    root: str = ""
+
+
+class WorkerSettings(_Section):
+    """Whether the server process also does the background work."""
+
+    in_server: bool = True
+
+
+class LogSettings(_Section):
+    """How much is logged, and in which form."""
+
+    level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
+    format: str = Field(default="json", pattern="^(json|console)$")
+    traces: bool = False
+
+
+class Settings(_Section):
+    """Every setting of the process."""
+
+    data_dir: Path = Path("data")
+    workspace: str = Field(default="main", pattern=r"^[A-Za-z0-9._:-]{1,128}$")
+    server: ServerSettings = ServerSettings()
+    store: StoreSettings = StoreSettings()
+    blobs: BlobSettings = BlobSettings()
+    graphql: GraphQLSettings = GraphQLSettings()
+    oidc: OidcSettings = OidcSettings()
+    audit: AuditSettings = AuditSettings()
+    keys: KeySettings = KeySettings()
+    worker: WorkerSettings = WorkerSettings()
+    log: LogSettings = LogSettings()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """A value that is not the default, and where it came from."""
+
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """One setting as `rootward settings` prints it; secrets are masked."""
+
+    name: str
+    value: str
+    default: str
+    origin: str
+
+
+def load(environ: Mapping[str, str], file: Path | None = None) -> Settings:
+    """Return the settings in force.
+
+    Args:
+        environ: the variables of the process.
+        file: the configuration file; None for ``ROOTWARD_CONFIG`` or `rootward.toml` here, if there is one.
+
+    Raises:
+        SettingsInvalid: an unknown name or a bad value; `details` has `name`, `origin` and `allowed`.
+    """
+    return _validated(given(environ, file))
+
+
+def given(environ: Mapping[str, str], file: Path | None = None) -> dict[str, Given]:
+    """Return what the file and the variables set, by dotted name; variables win."""
+    path = file or Path(environ.get("ROOTWARD_CONFIG", CONFIG_FILE))
+    required = file is not None or "ROOTWARD_CONFIG" in environ
+    found = _from_file(path, required)
+    found.update(_from_environment(environ))
+    return found
+
+
+def listed(settings: Settings, values: Mapping[str, Given]) -> list[Listed]:
+    """Return every setting with its default and origin, in the order of the declaration."""
+    defaults = dict(_flat(Settings()))
+    return [
+        Listed(
+            name=name,
+            value=str(value),
+            default=str(defaults[name]),
+            origin=values[name].origin if name in values else "default",
+        )
+        for name, value in _flat(settings)
+    ]
+
+
+def names() -> dict[str, FieldInfo]:
+    """Return every setting by its dotted name."""
+    return dict(_names(Settings, ""))
+
+
+def _names(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
+    for name, info in model.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from _names(info.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", info
+
+
+def _flat(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _from_file(path: Path, required: bool) -> dict[str, Given]:
+    if not path.is_file():
+        if required:
+            raise SettingsInvalid(f"there is no configuration file {path}", name="ROOTWARD_CONFIG", origin=str(path))
+        return {}
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(f"{path} is not TOML", name=str(path), origin=str(path), allowed="TOML") from error
+    return {name: Given(value=value, origin=str(path)) for name, value in _leaves(tree, "")}
+
+
+def _leaves(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    known = names()
+    for key, value in tree.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict) and name not in known:
+            yield from _leaves(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
+    return {
+        variable.removeprefix(PREFIX).lower().replace("__", "."): Given(value=value, origin=variable)
+        for variable, value in sorted(environ.items())
+        if variable.startswith(PREFIX) and not variable.startswith(TEST_PREFIX) and variable not in NOT_SETTINGS
+    }
+
+
+def _validated(values: Mapping[str, Given]) -> Settings:
+    known = names()
+    tree: dict[str, Any] = {}
+    for name, one in values.items():
+        if name not in known:
+            raise _invalid(name, one.origin, "a name that `rootward settings` lists")
+        _place(tree, name.split("."), _split(known[name], one.value))
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = _setting_at(first["loc"], known)
+        raise _invalid(name, values[name].origin, _allowed(known[name], first["msg"])) from None
+
+
+def _split(info: FieldInfo, value: Any) -> Any:
+    """Return a list for a text of a variable that stands for one: words between commas."""
+    if isinstance(value, str) and str in get_args(info.annotation) and dict not in _origins(info):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if isinstance(value, str) and dict in _origins(info):
+        return dict(part.split("=", 1) for part in value.split(",") if "=" in part)
+    return value
+
+
+def _origins(info: FieldInfo) -> tuple[Any, ...]:
+    return (getattr(info.annotation, "__origin__", None),)
+
+
+def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    for part in path[:-1]:
+        tree = tree.setdefault(part, {})
+    tree[path[-1]] = value
+
+
+def _setting_at(location: tuple[int | str, ...], known: Mapping[str, FieldInfo]) -> str:
+    parts = [str(part) for part in location]
+    names_ = [".".join(parts[: end + 1]) for end in range(len(parts))]
+    return next((name for name in names_ if name in known), ".".join(parts))
+
+
+def _allowed(info: FieldInfo, message: str) -> str:
+    bounds = {type(rule).__name__: rule for rule in info.metadata}
+    words = [
+        f"at least {bounds['Ge'].ge}" if "Ge" in bounds else "",
+        f"above {bounds['Gt'].gt}" if "Gt" in bounds else "",
+        f"at most {bounds['Le'].le}" if "Le" in bounds else "",
+    ]
+    pattern = next((getattr(rule, "pattern", None) for rule in info.metadata if hasattr(rule, "pattern")), None)
+    if pattern:
+        words.append(f"a text like {pattern}")
+    return " and ".join(word for word in words if word) or message
+
+
+def _invalid(name: str, origin: str, allowed: str) -> SettingsInvalid:
+    return SettingsInvalid(
+        f"the setting {name} (from {origin}) cannot be taken; allowed: {allowed}",
+        name=name,
+        origin=origin,
+        allowed=allowed,
+    )
