@@ -62,6 +62,24 @@ class Changes:
         self.texts = [t for t in self.texts if (t.guard, t.part) != (guard, part)]
         self.untexts.append(text_id(guard, part))
 
+    def follow(self, later: Changes) -> None:
+        """Take over the changes of a later step: it may patch, unlink or untext what this list only just makes."""
+        self.puts += later.puts
+        for node, changes in later.patches.items():
+            self.patch(node, **changes)
+        self.expected.update(later.expected)
+        gone = {edge.identity for edge in later.unlinks}
+        replaced = gone | {edge.identity for edge in later.links}
+        self.links = [edge for edge in self.links if edge.identity not in replaced] + later.links
+        self.unlinks += later.unlinks
+        self.reguard |= later.reguard
+        self.touched |= later.touched
+        dropped = set(later.untexts) | {text_id(text.guard, text.part) for text in later.texts}
+        self.texts = [t for t in self.texts if text_id(t.guard, t.part) not in dropped] + later.texts
+        self.untexts += later.untexts
+        self.drafts += later.drafts
+        self.own_rules.update(later.own_rules)
+
 
 def text_id(guard: NodeId, part: str) -> str:
     """Return the id of the keyword text that hangs on `guard` as `part`."""

@@ -1,0 +1,336 @@
+"""The operations `addBlock`, `editBlock` and `deleteBlock`. Source: DR-43, DR-46 to DR-52, DR-58 to DR-75, KN-22."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import Basis, Precision
+from graph.rules.audit_operations import AuditOperation
+from graph.rules.operations import imaging
+from graph.rules.operations.conflict import check_deletion, check_explained, check_fit, check_override
+from graph.rules.operations.deduction import Deduced, check_deduction
+from graph.rules.operations.evidence import (
+    check_citations,
+    corrects,
+    not_found,
+    require_other_voice,
+    require_several,
+)
+from graph.rules.operations.limits import MAX_BLOCK_TEXT, check_lasting, check_length
+from graph.rules.operations.schema import AddBlock, BlockIn, Change, DeleteBlock, EditBlock, Role
+from graph.rules.operations.state import BlockState, Cited, Support
+from graph.rules.operations.targets import block_of, expect_version, own_block, own_entry, require_reason
+from graph.rules.operations.validity import closing, validity_of
+from graph.rules.operations.verdicts import Done, Outcome, refuse
+from graph.rules.operations.work import Work
+from graph.rules.operations.writing import (
+    BlockContent,
+    Validity,
+    draft,
+    edit_block,
+    end_block,
+    gather,
+    make_block,
+    note,
+    supersedes,
+    touch_entry,
+)
+from graph.text.quotes import content_key
+
+GAP: Final = 1 << 32
+"""Distance between the positions of neighbours, so that a block can come between without moving others."""
+
+_REPEATABLE: Final = frozenset({Change.ADDITION, Change.RUMOUR, Change.INFERENCE})
+_CLOSING: Final = frozenset({Change.EVOLUTION})
+
+
+def add_block(work: Work, op: AddBlock) -> Done:
+    """Add a block; one that says the same already gets the evidence instead."""
+    entry = own_entry(work, op.entry)
+    replaced = [block_of(work, entry.id, id_) for id_ in dict.fromkeys(op.supersedes)]
+    if replaced:
+        require_reason(work)
+    position = next_position(work, entry.id, op.after)
+    content = block_content(work, op, entry_type=entry.entry.type, replaced=replaced)
+    same = _same_statement(work, entry.id, op, content)
+    if same is not None:
+        return _add_citations(work, same, content.rests_on)
+    made = make_block(work, entry.id, content, position)
+    _draft_block(work, AuditOperation.BLOCK_CREATE, None, made)
+    for old in replaced:
+        _give_way(work, old, made, content)
+    _belongs(work, made)
+    return Done(created=(made.id, made.version.id))
+
+
+def revise_block(work: Work, op: EditBlock) -> Done:
+    """Give a block another version; one that says nothing else changes nothing."""
+    old = own_block(work, op.block)
+    expect_version(op.expectedVersion, old.block.current_version, {"text": old.version.text})
+    require_reason(work)
+    replaced = [block_of(work, old.entry_id, id_) for id_ in dict.fromkeys(op.supersedes) if id_ != old.id]
+    entry_type = work.entries[old.entry_id].entry.type
+    content = block_content(work, op, entry_type=entry_type, replaced=replaced, edited=old)
+    moved = _move(work, old, op.after)
+    if _says_the_same(old, content) and not replaced:
+        return Done(outcome=Outcome.ACCEPTED if moved else Outcome.NOOP, created=(old.id,))
+    made = edit_block(work, work.blocks[old.id], content, change=op.change)
+    _draft_block(work, AuditOperation.BLOCK_EDIT, old, made)
+    for other in replaced:
+        _give_way(work, other, made, content)
+    _belongs(work, made)
+    return Done(created=(made.id, made.version.id))
+
+
+def delete_block(work: Work, op: DeleteBlock) -> Done:
+    """End a block, because of evidence or because another one says the same."""
+    target = own_block(work, op.block)
+    expect_version(op.expectedVersion, target.block.current_version, {"text": target.version.text})
+    require_reason(work)
+    if not (op.reason or "").strip() and not work.actor.is_human:
+        raise refuse("SCHEMA_INVALID", "say why the block is deleted", field="reason")
+    if op.duplicateOf is not None:
+        _move_sources(work, target, op.duplicateOf)
+        citations: tuple[Cited, ...] = ()
+    else:
+        entry_type = work.entries[target.entry_id].entry.type
+        citations = check_citations(work, op.citations, entry_type=entry_type)
+        check_deletion(work, target, citations)
+    draft_deletion(work, target, citations)
+    end_block(work, target)
+    touch_entry(work, target.entry_id)
+    return Done(created=(target.id,))
+
+
+def block_content(
+    work: Work,
+    given: BlockIn,
+    *,
+    entry_type: str,
+    replaced: Sequence[BlockState] = (),
+    edited: BlockState | None = None,
+) -> BlockContent:
+    """Return what a block will say, after every rule about its content was asked.
+
+    It supersedes the blocks `replaced`, and becomes another version of `edited` if there is one.
+
+    Raises:
+        OperationRejected: with the code of the first rule that refuses it.
+    """
+    check_fit(work, given)
+    check_override(work, given, replaced, edited)
+    deduced = _deduced(work, given, edited)
+    text = deduced.text if deduced else (given.text or "").strip()
+    check_length(text, "text", 1, MAX_BLOCK_TEXT)
+    check_lasting(work, given, (text,))
+    rests_on = _evidence(work, given, text, deduced, entry_type, edited)
+    check_explained(work, given, text, rests_on, replaced, edited)
+    return BlockContent(
+        text=text,
+        basis=given.basis,
+        standing=given.standing,
+        change=given.change,
+        authority=given.authority,
+        condition=deduced.condition if deduced else None,
+        conclusion=deduced.conclusion if deduced else None,
+        inferred_at=deduced.inferred_at if deduced else None,
+        validity=_validity(given, rests_on, replaced),
+        rests_on=rests_on,
+    )
+
+
+def next_position(work: Work, entry: NodeId, after: str | None = None) -> int:
+    """Return the place behind a block of the entry, or behind all of them."""
+    blocks = work.blocks_of(entry)
+    if after is None:
+        return blocks[-1].block.position + GAP if blocks else GAP
+    before = block_of(work, entry, after)
+    later = [state for state in blocks if state.block.position > before.block.position]
+    if not later:
+        return before.block.position + GAP
+    low, high = before.block.position, later[0].block.position
+    if high - low > 1:
+        return (low + high) // 2
+    _make_room(work, later)
+    return low + GAP
+
+
+def draft_deletion(work: Work, target: BlockState, citations: Sequence[Cited] = ()) -> None:
+    """Put the audit record of a block's end among the changes."""
+    sources = work.sources_behind(target.rests_on, Support(citations=tuple(citations)))
+    image = imaging.block(target, placed=True)
+    draft(work, AuditOperation.BLOCK_DELETE, target.id, before=image, sources=sources)
+
+
+def _deduced(work: Work, given: BlockIn, edited: BlockState | None) -> Deduced | None:
+    if given.basis is Basis.DEDUCED:
+        return check_deduction(work, given.deduction, edited=edited)
+    if given.deduction is not None:
+        raise refuse("SCHEMA_INVALID", "a deduction has the basis deduced", field="basis")
+    return None
+
+
+def _evidence(
+    work: Work, given: BlockIn, text: str, deduced: Deduced | None, entry_type: str, edited: BlockState | None
+) -> Support:
+    """Return what the block rests on; a person who cites nothing is cited himself (KN-68)."""
+    already = edited.rests_on if edited else None
+    citations = check_citations(work, given.citations, entry_type=entry_type, already=already)
+    if deduced is not None:
+        return Support(citations=citations, derived_from=deduced.basis)
+    if work.actor.is_human:
+        return _with_note(work, given, text, citations, edited)
+    if not citations:
+        raise refuse("SCHEMA_INVALID", "cite at least one source", field="citations")
+    if given.basis is Basis.STATED:
+        require_other_voice(work, citations)
+    if given.basis is Basis.INDUCED:
+        require_several(work, citations)
+    return Support(citations=citations)
+
+
+def _with_note(
+    work: Work, given: BlockIn, text: str, citations: tuple[Cited, ...], edited: BlockState | None
+) -> Support:
+    """Return a person's evidence: his citations, or his own note beside what the block rests on.
+
+    His correction takes the place of the old evidence, and is itself the explicit word that corrects (DR-71).
+    """
+    correcting = given.change is Change.CORRECTION
+    kept = edited.rests_on if edited and not correcting and not citations else Support()
+    if edited is not None and kept.citations and text == edited.version.text:
+        return kept
+    if given.basis is Basis.INDUCED and not kept.citations:
+        require_several(work, citations)
+    if citations and (not correcting or corrects(work, citations)):
+        if given.basis is Basis.STATED:
+            require_other_voice(work, citations)
+        return Support(citations=citations)
+    own = note(work, text, role=Role.CORRECTS if correcting else Role.SUPPORTS)
+    return Support(citations=(*kept.citations, *citations, own), derived_from=kept.derived_from)
+
+
+def _validity(given: BlockIn, rests_on: Support, replaced: Sequence[BlockState]) -> Validity:
+    validity = validity_of(given)
+    if given.change in _CLOSING and replaced:
+        begin, precision = closing(validity, rests_on)
+        return replace(validity, valid_from=begin, from_precision=precision)
+    return validity
+
+
+def _same_statement(work: Work, entry: NodeId, op: AddBlock, content: BlockContent) -> BlockState | None:
+    """Return a block that says this already, so that the same write twice makes one statement."""
+    if op.change not in _REPEATABLE or op.supersedes:
+        return None
+    key = content_key(content.text)
+    for state in work.blocks_of(entry):
+        version = state.version
+        same_kind = (version.basis, version.standing) == (content.basis, content.standing)
+        when = Validity.of(version)
+        if same_kind and content_key(version.text) == key and when == content.validity and state.id in work.visible:
+            return state
+    return None
+
+
+def _add_citations(work: Work, state: BlockState, more: Support) -> Done:
+    """Let a statement rest on further sources; a person's repeated words and known quotes add nothing."""
+    fresh = Support(
+        citations=tuple(cited for cited in more.citations if not _is_own_note(work, cited)),
+        derived_from=more.derived_from,
+    )
+    union = state.rests_on.union(fresh)
+    if union == state.rests_on:
+        return Done(outcome=Outcome.NOOP, created=(state.id, state.version.id))
+    made = edit_block(work, state, replace(BlockContent.of(state), rests_on=union), change=Change.ADDITION)
+    _draft_block(work, AuditOperation.BLOCK_EDIT, state, made)
+    _belongs(work, made)
+    return Done(outcome=Outcome.MERGED, created=(made.id, made.version.id))
+
+
+def _is_own_note(work: Work, cited: Cited) -> bool:
+    return any(node.id == cited.source for node in work.changes.puts)
+
+
+def _give_way(work: Work, old: BlockState, new: BlockState, content: BlockContent) -> None:
+    """End a superseded block, or, where the world changed, let it hold until the new one begins (DR-69)."""
+    work.changes.links.append(supersedes(new.version.id, old.version.id, content.change, work.reason))
+    if content.change not in _CLOSING:
+        draft_deletion(work, old, content.rests_on.citations)
+        end_block(work, old)
+        return
+    begin = content.validity.valid_from
+    held = Validity.of(old.version)
+    if begin is None or (held.valid_to is not None and held.valid_to <= begin):
+        return
+    if held.valid_from is not None and held.valid_from >= begin:
+        raise refuse("CONFLICT_UNEXPLAINED", "the new state begins after the old one did", field="validFrom")
+    closed = replace(
+        BlockContent.of(old),
+        validity=held.closed_at(begin, content.validity.from_precision or Precision.INSTANT),
+    )
+    made = edit_block(work, old, closed, change=Change.EVOLUTION)
+    _draft_block(work, AuditOperation.BLOCK_EDIT, old, made)
+
+
+def _move_sources(work: Work, target: BlockState, given: str) -> None:
+    """Let the block that says the same rest on the sources of the one that goes."""
+    kept = own_block(work, given)
+    if kept.id == target.id:
+        raise not_found()
+    union = kept.rests_on.union(target.rests_on)
+    if union == kept.rests_on:
+        return
+    made = edit_block(work, kept, replace(BlockContent.of(kept), rests_on=union), change=Change.COMPRESSION)
+    _draft_block(work, AuditOperation.BLOCK_EDIT, kept, made)
+    _belongs(work, made)
+
+
+def _move(work: Work, state: BlockState, after: str | None) -> bool:
+    """Put a block behind another one of its entry; return whether it moved."""
+    if after is None or after == state.id:
+        return False
+    order = [block.id for block in work.blocks_of(state.entry_id)]
+    before = block_of(work, state.entry_id, after)
+    if order.index(before.id) + 1 == order.index(state.id):
+        return False
+    _place(work, state, next_position(work, state.entry_id, after))
+    touch_entry(work, state.entry_id)
+    return True
+
+
+def _make_room(work: Work, later: Sequence[BlockState]) -> None:
+    """Move all later blocks on, in the rare case that no place is left before them."""
+    for state in later:
+        _place(work, state, state.block.position + 2 * GAP)
+
+
+def _place(work: Work, state: BlockState, position: int) -> None:
+    moved = replace(state, block=replace(state.block, position=position))
+    work.changes.patch(state.id, position=position)
+    work.blocks[state.id] = moved
+    draft(work, AuditOperation.BLOCK_MOVE, state.id, before=imaging.place(state), after=imaging.place(moved))
+
+
+def _says_the_same(old: BlockState, content: BlockContent) -> bool:
+    return replace(BlockContent.of(old), change=content.change) == content
+
+
+def _belongs(work: Work, state: BlockState) -> None:
+    """Note the change at the entry, whose name rests on the block as well from now on."""
+    touch_entry(work, state.entry_id)
+    gather(work, state.entry_id, work.entries[state.entry_id].name, Support(derived_from=(state.version.id,)))
+
+
+def _draft_block(work: Work, operation: AuditOperation, old: BlockState | None, new: BlockState) -> None:
+    made = old is None
+    draft(
+        work,
+        operation,
+        new.id,
+        before=None if old is None else imaging.block(old, placed=False),
+        after=imaging.block(new, placed=made),
+        sources=work.sources_behind(new.rests_on, *([old.rests_on] if old else [])),
+    )
