@@ -1,0 +1,269 @@
+"""Making organizations, people, agents, services, groups and channels, and disabling principals (AD-2, AD-6, AD-18).
+
+Every step is audited with ids and codes (AD-26). Members are set by `members`, rights by `grants`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from graph.model.access import Rule, RuleKind
+from graph.model.edges import EdgeType
+from graph.model.errors import AlreadyExists, BadInput, LimitExceeded, NotFound
+from graph.model.fields import Json
+from graph.model.ids import NodeId, hosted_id, local_part
+from graph.model.nodes.evidence import Channel, ChannelKind
+from graph.model.nodes.knowledge import KbKind
+from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind, Right
+from graph.rules.admin_chain import AdminOperation
+from graph.rules.explicit import explicit_id
+from graph.rules.pools import new_base
+from graph.rules.scopes import KbScope, pool_clause
+from graph.services.access.admin_log import record_admin
+from graph.services.access.commands import Command
+from graph.services.access.grants import add_grant, keep_an_admin
+from graph.services.access.guards import put_alone
+from graph.services.access.members import set_members
+from graph.services.access.people import ADMINISTRATION, find_one, hold_one, move_access
+from graph.services.knowledge.bases import ensure_base
+from graph.store.query import And, Direction, Eq, Find
+
+MAX_NAME = 200
+ORGANIZATION_SETTINGS: Mapping[str, type] = {
+    "memory": bool,
+    "agentMemory": bool,
+    "agentMemoryModel": str,
+    "botMemory": bool,
+    "botMemoryModel": str,
+}
+"""Settings of an organization; a model may also be null: then nothing is learned. Source: AD-18."""
+
+
+async def create_organization(
+    cmd: Command, display_name: str, *, local_id: str | None = None, settings: Mapping[str, Json] | None = None
+) -> Organization:
+    """Make an organization.
+
+    Raises:
+        Forbidden, BadInput, AlreadyExists: no admin; a name or setting that cannot be taken; the id is taken.
+    """
+    cmd.require_admin()
+    made = Organization(
+        id=await _new_id(cmd, Organization.PREFIX, local_id),
+        workspace=cmd.caller.workspace,
+        created_at=cmd.at,
+        display_name=_name(display_name),
+        settings=dict(_settings(settings or {})),
+    )
+    await cmd.writer.put([made])
+    await record_admin(cmd, AdminOperation.ORGANIZATION_CREATE, made.id)
+    return made
+
+
+async def set_organization(
+    cmd: Command,
+    organization_id: NodeId,
+    *,
+    expected_version: int,
+    settings: Mapping[str, Json] | None = None,
+    display_name: str | None = None,
+) -> Organization:
+    """Change the name or some settings of an organization; settings that are not named stay.
+
+    Raises:
+        Forbidden, BadInput, NotFound: no admin; a setting that cannot be taken; no such organization.
+        VersionConflict: somebody changed it meanwhile.
+    """
+    cmd.require_admin()
+    found = await hold_one(cmd, explicit_id(organization_id, "id"), Organization)
+    changed = replace(
+        found,
+        display_name=found.display_name if display_name is None else _name(display_name),
+        settings={**(found.settings or {}), **_settings(settings or {})},
+        version=found.version + 1,
+    )
+    fields = {"display_name": changed.display_name, "settings": changed.settings, "version": changed.version}
+    await cmd.writer.patch(found.id, fields, expected={"version": expected_version})
+    await record_admin(cmd, AdminOperation.ORGANIZATION_SET, found.id, {"settings": sorted(settings or {})})
+    return changed
+
+
+async def create_person(
+    cmd: Command,
+    display_name: str,
+    *,
+    local_id: str | None = None,
+    oidc_subject: str | None = None,
+    profile: Mapping[str, Json] | None = None,
+) -> Principal:
+    """Make a person, who has no rights yet; with `oidc_subject` he may sign in by OIDC. Raises like an agent."""
+    cmd.require_admin()
+    await check_subject_free(cmd, oidc_subject)
+    person = await _principal(cmd, PrincipalKind.HUMAN, display_name, local_id, profile)
+    return await put_principal(cmd, replace(person, oidc_subject=oidc_subject))
+
+
+async def create_service(cmd: Command, display_name: str, *, local_id: str | None = None) -> Principal:
+    """Make a service account, such as a host; it has no rights yet. Raises like an agent."""
+    cmd.require_admin()
+    return await put_principal(cmd, await _principal(cmd, PrincipalKind.SERVICE, display_name, local_id, None))
+
+
+async def create_agent(
+    cmd: Command, display_name: str, *, local_id: str | None = None, profile: Mapping[str, Json] | None = None
+) -> Principal:
+    """Make an agent with its shared and own knowledge bases; who makes it may curate and write it (AD-6, KN-40).
+
+    Raises:
+        Forbidden, BadInput, AlreadyExists: no admin; a name or id that cannot be taken; the id is taken.
+    """
+    cmd.require_admin()
+    agent = await put_principal(cmd, await _principal(cmd, PrincipalKind.AGENT, display_name, local_id, profile))
+    for kind in (KbKind.SHARED, KbKind.AGENT):
+        await ensure_base(cmd.writer, new_base(agent.workspace, agent.id, kind, cmd.at))
+    for right in (Right.CURATOR, Right.WRITE):
+        await add_grant(cmd, cmd.caller.principal, right, agent.id)
+    return agent
+
+
+async def create_group(
+    cmd: Command, display_name: str, *, local_id: str | None = None, members: Collection[NodeId] = ()
+) -> Group:
+    """Make a group of people. Raises like an agent, and NotFound for an unknown member."""
+    cmd.require_admin()
+    made = Group(
+        id=await _new_id(cmd, Group.PREFIX, local_id),
+        workspace=cmd.caller.workspace,
+        created_at=cmd.at,
+        display_name=_name(display_name),
+    )
+    await cmd.writer.put([made])
+    await record_admin(cmd, AdminOperation.GROUP_CREATE, made.id)
+    await set_members(cmd, made.id, members)
+    return made
+
+
+async def create_channel(
+    cmd: Command,
+    agent_id: NodeId,
+    kind: ChannelKind,
+    display_name: str = "",
+    *,
+    local_id: str | None = None,
+    group_id: NodeId | None = None,
+    members: Collection[NodeId] = (),
+) -> Channel:
+    """Make an agent's view of a group, or of a private chat with its participants (KN-57).
+
+    Raises:
+        NotFound: no such agent, group or person.
+        Forbidden, BadInput, AlreadyExists: as for an agent.
+    """
+    cmd.require_admin()
+    agent = await find_one(cmd, explicit_id(agent_id, "agentId"), Principal)
+    if agent.kind != PrincipalKind.AGENT:
+        raise NotFound
+    if group_id is not None:
+        await find_one(cmd, group_id, Group)
+    made = Channel(
+        id=await _new_id(cmd, Channel.PREFIX, local_id, container=local_part(agent.id)),
+        workspace=cmd.caller.workspace,
+        created_at=cmd.at,
+        kind=kind,
+        owner_id=agent.id,
+        group_id=group_id,
+        display_name=_name(display_name) if display_name else "",
+    )
+    base = KbKind.PRIVATE if kind is ChannelKind.PRIVATE_CHAT else KbKind.CHANNEL
+    await put_alone(cmd.writer, made, pool_clause(KbScope(kind=base, owner=agent.id, channel=made.id)))
+    codes = {"agent": agent.id, "kind": str(kind), "group": group_id}
+    await record_admin(cmd, AdminOperation.CHANNEL_CREATE, made.id, codes)
+    if group_id is not None:  # its people gain a place: reads under way begin again
+        edges = await cmd.writer.edges(ADMINISTRATION, [group_id], [EdgeType.MEMBER_OF], Direction.IN)
+        await move_access(cmd.writer, [edge.source for edge in edges])
+    await set_members(cmd, made.id, members)
+    return made
+
+
+async def set_disabled(cmd: Command, principal_id: NodeId, disabled: bool) -> Principal:
+    """Take all rights and every credential of a principal out of force, or back into it; at once (AD-7).
+
+    Raises:
+        Forbidden, NotFound: no admin; no such principal.
+        BadState: he is the last admin.
+    """
+    cmd.require_admin()
+    found = await hold_one(cmd, explicit_id(principal_id, "id"), Principal)
+    if (found.disabled_at is not None) is disabled:
+        return found
+    if disabled:
+        await keep_an_admin(cmd, found.id)
+    at = cmd.at if disabled else None
+    await cmd.writer.patch(found.id, {"disabled_at": at})
+    await move_access(cmd.writer, [found.id])
+    operation = AdminOperation.PRINCIPAL_DISABLE if disabled else AdminOperation.PRINCIPAL_ENABLE
+    await record_admin(cmd, operation, found.id)
+    return replace(found, disabled_at=at)
+
+
+async def put_principal(cmd: Command, principal: Principal) -> Principal:
+    """Write a principal, whom everyone of the workspace may see, and the record of it."""
+    await put_alone(cmd.writer, principal, frozenset({Rule(RuleKind.WORKSPACE, principal.workspace)}))
+    await record_admin(cmd, AdminOperation.PRINCIPAL_CREATE, principal.id, {"kind": principal.kind})
+    return principal
+
+
+async def check_subject_free(cmd: Command, subject: str | None) -> None:
+    """Refuse a second principal with the same OIDC subject.
+
+    Raises:
+        AlreadyExists: somebody of the workspace has it.
+    """
+    if subject is None:
+        return
+    await cmd.writer.lock([cmd.caller.workspace_node])
+    where = And((Eq("workspace", cmd.caller.workspace), Eq("oidc_subject", subject)))
+    if (await cmd.writer.find(ADMINISTRATION, Find(kind=Principal, where=where, first=1))).nodes:
+        raise AlreadyExists("another principal signs in with this subject", kind="Principal", key_fields=("subject",))
+
+
+async def _principal(
+    cmd: Command, kind: PrincipalKind, display_name: str, local_id: str | None, profile: Mapping[str, Json] | None
+) -> Principal:
+    return Principal(
+        id=await _new_id(cmd, Principal.PREFIX, local_id, container=kind),
+        workspace=cmd.caller.workspace,
+        created_at=cmd.at,
+        kind=kind,
+        display_name=_name(display_name),
+        profile=None if profile is None else dict(profile),
+    )
+
+
+async def _new_id(cmd: Command, prefix: str, local_id: str | None, *, container: str = "") -> NodeId:
+    """Return the id of a new object: the local id that the host chose in its container, or a made one (AD-2)."""
+    local = cmd.deps.ids.new() if local_id is None else local_id
+    made = hosted_id(prefix, cmd.caller.workspace, local, container=container)
+    if await cmd.writer.get(ADMINISTRATION, [made]):
+        raise AlreadyExists("choose another id: this one is taken", kind=prefix, key_fields=("id",))
+    return made
+
+
+def _name(given: str) -> str:
+    name = given.strip()
+    if not name:
+        raise BadInput("give a name", field="displayName")
+    if len(name) > MAX_NAME:
+        raise LimitExceeded(f"a name has at most {MAX_NAME} characters", field="displayName", limit=MAX_NAME)
+    return name
+
+
+def _settings(given: Mapping[str, Json]) -> Mapping[str, Json]:
+    for name, value in given.items():
+        wanted = ORGANIZATION_SETTINGS.get(name)
+        if wanted is None:
+            raise BadInput(f"settings of an organization are {', '.join(ORGANIZATION_SETTINGS)}", field="settings")
+        if not (isinstance(value, wanted) or (value is None and wanted is str)):
+            raise BadInput(f"{name} takes {'true or false' if wanted is bool else 'a text or null'}", field="settings")
+    return given
