@@ -14,6 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from graph.model.access import Audience, Guard, Need, Rule, RuleKind, Viewer
@@ -29,6 +30,7 @@ from graph.store.query import Direction, Find, Match, Newest, Tagged, TextIndex,
 WORKSPACE = WorkspaceId("bench")
 START = 1_746_867_600_000
 BATCH = 500
+Message = tuple[Source, Guard, Audience, list[Edge], list[TextRow]]
 RANDOM = random.Random(7)
 WORDS = [f"word{n}" for n in range(20_000)]
 WEIGHTS = [1 / (n + 10) for n in range(len(WORDS))]
@@ -59,16 +61,17 @@ def words(vocabulary: Sequence[str] = WORDS, count: int = 25) -> tuple[str, ...]
 
 
 class Load:
-    """Messages of one pool, made beforehand so that only the store is timed."""
+    """Messages of one pool; only the store is timed, not their making."""
 
     def __init__(self, pool: str, count: int, *, every: int = 60_000) -> None:
         self.pool, self.clause = NodeId(f"knb_{pool}"), frozenset({rule(pool)})
-        self.batches = [
-            [self._message(START + n * every) for n in range(at, min(count, at + BATCH))]
-            for at in range(0, count, BATCH)
-        ]
+        self._count, self._every = count, every
 
-    def _message(self, at: int) -> tuple[Source, Guard, Audience, list[Edge], list[TextRow]]:
+    def _batches(self) -> Iterator[list[Message]]:
+        for at in range(0, self._count, BATCH):
+            yield [self._message(START + n * self._every) for n in range(at, min(self._count, at + BATCH))]
+
+    def _message(self, at: int) -> Message:
         id, said = some_id("src", at), words()
         source = Source(
             id=id, workspace=WORKSPACE, pool=self.pool, created_at=Millis(at), kind="message", content_hash=id,
@@ -92,15 +95,16 @@ class Load:
         return source, guard, Audience(node=id, clauses=frozenset({self.clause})), edges, texts
 
     async def write(self, store: EmbeddedStore) -> float:
-        started = time.perf_counter()
-        for batch in self.batches:
-            await store.transact(lambda writer, batch=batch: write_batch(writer, batch))  # type: ignore[misc]
-        return time.perf_counter() - started
+        """Store all; return the seconds it took."""
+        taken = 0.0
+        for batch in self._batches():
+            started = time.perf_counter()
+            await store.transact(partial(write_batch, batch=batch))
+            taken += time.perf_counter() - started
+        return taken
 
 
-async def write_batch(
-    writer: Writer, batch: Sequence[tuple[Source, Guard, Audience, list[Edge], list[TextRow]]]
-) -> None:
+async def write_batch(writer: Writer, batch: Sequence[Message]) -> None:
     await writer.put([message[0] for message in batch])
     await writer.guard([message[1] for message in batch])
     await writer.admit([message[2] for message in batch])
@@ -129,15 +133,23 @@ async def layers(store: EmbeddedStore, count: int, pool: str) -> list[NodeId]:
         ]
         audiences = [Audience(node=id, clauses=frozenset({frozenset({rule(pool)})})) for id in made]
 
-        async def work(writer: Writer, nodes=nodes, guards=guards, audiences=audiences, edges=edges) -> None:  # type: ignore[no-untyped-def]
-            await writer.put(nodes)
-            await writer.guard(guards)
-            await writer.admit(audiences)
-            await writer.link(edges)
-
-        await store.transact(work)
+        await store.transact(partial(write_layer, nodes=nodes, guards=guards, audiences=audiences, edges=edges))
         below = made
     return below
+
+
+async def write_layer(
+    writer: Writer,
+    *,
+    nodes: Sequence[BlockVersion],
+    guards: Sequence[Guard],
+    audiences: Sequence[Audience],
+    edges: Sequence[Edge],
+) -> None:
+    await writer.put(nodes)
+    await writer.guard(guards)
+    await writer.admit(audiences)
+    await writer.link(edges)
 
 
 def block(id: NodeId, pool: str) -> BlockVersion:
@@ -229,6 +241,10 @@ def questions(store: EmbeddedStore, who: Viewer) -> Iterator[tuple[str, Callable
         yield name, question
 
 
+def store_size(folder: str) -> float:
+    return sum(file.stat().st_size for file in Path(folder).iterdir()) / 2**20
+
+
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hidden", type=int, nargs="+", default=[10_000, 50_000])
@@ -246,8 +262,8 @@ async def main() -> None:
             for who, name in ((viewer("texts0"), "one clause"), (viewer(*(f"texts{n}" for n in range(4))), "four")):
                 for asked, question in questions(store, who):
                     tell(f"match, {name}: {asked}", await median_ms(question, 50))
-        tell("size of the file", sum(p.stat().st_size for p in Path(folder).iterdir()) / 2**20, "MiB")
         await store.close()
+        tell("size of the file", store_size(folder), "MiB")
 
 
 if __name__ == "__main__":

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
 import sqlite_vec  # type: ignore[import-untyped]  # it has no type hints
 
+from graph.model.errors import StoreReadOnly
 from graph.store.embedded.audience import Clauses
 from graph.store.embedded.faults import translated
 
@@ -29,11 +30,15 @@ class Session:
     Attributes:
         db: the connection; touched only inside `run`, or while nothing runs.
         clauses: what is known of interned rules and clauses.
+        broken: true once the disk failed while writing, even if nobody waited for the answer any more.
     """
 
-    def __init__(self, db: apsw.Connection, *, writing: bool) -> None:
+    def __init__(self, db: apsw.Connection, *, writing: bool, on_broken: Callable[[], None] = lambda: None) -> None:
+        """Take a connection; `on_broken` runs once, in the thread, when a failed transaction has been rolled back."""
         self.db = db
         self.writing = writing
+        self.broken = False
+        self._on_broken: Callable[[], None] | None = on_broken
         self.clauses = Clauses(db)
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-write" if writing else "store-read")
         self._last: Future[Any] | None = None
@@ -80,9 +85,9 @@ class Session:
         ended = self._submit(self.roll_back)
         ended.add_done_callback(lambda _: _in_loop(loop, then))
 
-    def later(self, work: Callable[[Session], None]) -> None:
-        """Run `work` outside any transaction after what is under way; it handles its own errors."""
-        self._submit(work, self)
+    def later(self, work: Callable[[Session], None]) -> Future[None]:
+        """Run `work` as it is, without a transaction, after what is under way; it handles its own errors."""
+        return self._submit(work, self)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement."""
@@ -104,15 +109,24 @@ class Session:
         return self._last
 
     def _inside(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        with translated(writing=self.writing):
+        with self._noticing_faults():
             if self.db.get_autocommit():
                 self.db.execute("BEGIN IMMEDIATE" if self.writing else "BEGIN")
             return work(self, *args, **kwargs)
 
     def _commit(self) -> None:
-        with translated(writing=self.writing):
+        with self._noticing_faults():
             if not self.db.get_autocommit():
                 self.db.execute("COMMIT")
+
+    @contextmanager
+    def _noticing_faults(self) -> Iterator[None]:
+        try:
+            with translated(writing=self.writing):
+                yield
+        except StoreReadOnly:
+            self.broken = True
+            raise
 
     def roll_back(self) -> None:
         """End the transaction, if there is one; in the thread, or while nothing runs."""
@@ -120,6 +134,9 @@ class Session:
         while not self.db.get_autocommit():
             with suppress(apsw.InterruptError):
                 self.db.execute("ROLLBACK")
+        if self.broken and self._on_broken is not None:
+            on_broken, self._on_broken = self._on_broken, None
+            on_broken()
 
 
 def connect(path: Path, *, writing: bool, durable: bool, vfs: str | None = None) -> apsw.Connection:

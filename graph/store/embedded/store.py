@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import struct
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -65,7 +66,6 @@ class EmbeddedStore:
         self._sessions: list[Session] = []
         self._readers: Turnstile[Session] = Turnstile(())
         self._writer: Turnstile[Session] = Turnstile(())
-        self._failed = False
         self._log_pages = 0
 
     @property
@@ -103,7 +103,7 @@ class EmbeddedStore:
         except BaseException:
             ownership.release()
             raise
-        self._ownership, self._failed, self._log_pages = ownership, False, 0
+        self._ownership, self._log_pages = ownership, 0
 
     def _place(self) -> Path:
         if self._path is None:
@@ -129,7 +129,7 @@ class EmbeddedStore:
                 for db in opened:
                     db.close()
                 raise
-        return [Session(db, writing=db is writing) for db in opened]
+        return [Session(db, writing=db is writing, on_broken=self._cut_log) for db in opened]
 
     async def close(self) -> None:
         """Wait for work under way, then let go of everything."""
@@ -141,10 +141,11 @@ class EmbeddedStore:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
+        failed = self._failed
         sessions, self._sessions = self._sessions, []
         for session in reversed(sessions):
             with suppress(apsw.Error):  # nothing that was acknowledged depends on closing
-                if self._failed:
+                if failed:
                     session.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 session.close()
         if self._ownership is not None:
@@ -191,7 +192,7 @@ class EmbeddedStore:
                 raise writer.given_up
             await session.commit()
         except StoreReadOnly:
-            self._fail(session)
+            await asyncio.shield(asyncio.wrap_future(session.later(Session.roll_back)))
             raise
         finally:
             self._tidy(session)
@@ -201,6 +202,10 @@ class EmbeddedStore:
     def _check_open(self) -> None:
         if not self._sessions:
             raise StoreUnavailable("the store is closed: open it first")
+
+    @property
+    def _failed(self) -> bool:
+        return any(session.broken for session in self._sessions)
 
     def _check_writable(self) -> None:
         if self._failed:
@@ -232,17 +237,11 @@ class EmbeddedStore:
         except apsw.BusyError:
             return  # a reader holds an old snapshot; the next commit tries again
         except apsw.Error:
-            self._failed = True  # a sync that failed must not be tried again: it might succeed without the data
+            session.broken = True  # a sync that failed must not be tried again: it might succeed without the data
 
-    def _fail(self, session: Session) -> None:
-        if not self._failed:
-            self._failed = True
-            session.later(self._cut_log)
-
-    def _cut_log(self, session: Session) -> None:
-        session.roll_back()
+    def _cut_log(self) -> None:
         if self._path is not None:
-            with suppress(OSError):  # the disk is failing; writes are refused in any case
+            with suppress(OSError, struct.error):  # the disk is failing; writes are refused in any case
                 wal.cut_unacknowledged(self._path)
 
     # --- telling

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -51,11 +53,14 @@ class Disk(apsw.VFS):
             self.fault(operation, file)
 
     @contextmanager
-    def failing(self, operation: str, file: str, error: Callable[[], BaseException]) -> Iterator[None]:
-        """Fail every such operation inside the block."""
+    def failing(
+        self, operation: str, file: str, error: Callable[[], BaseException], *, spare: int = 0
+    ) -> Iterator[None]:
+        """Fail every such operation inside the block but the first `spare` ones."""
+        happened = count()
 
         def fault(happening: str, at: str) -> None:
-            if (happening, at) == (operation, file):
+            if (happening, at) == (operation, file) and next(happened) >= spare:
                 raise error()
 
         self.fault = fault
@@ -73,3 +78,14 @@ def disk_error() -> BaseException:
 def disk_full() -> BaseException:
     """ENOSPC."""
     return apsw.FullError("injected")
+
+
+def content(path: Path) -> bytes:
+    """Return the bytes of a file."""
+    return path.read_bytes()
+
+
+def damage(path: Path) -> bytes:
+    """Make a file no database; return its bytes."""
+    path.write_bytes(b"no database at all " * 400)
+    return content(path)

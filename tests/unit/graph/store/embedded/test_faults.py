@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from graph.model.errors import StoreError, StoreReadOnly, StoreUnavailable
 from graph.model.fields import Node
 from graph.model.nodes.knowledge import Entry
 from graph.store.embedded import EmbeddedStore
+from graph.store.port import Writer
 from graph.store.query import Find
 from tests.support.builders import World
 from tests.support.clock import FakeClock
-from tests.unit.graph.store.embedded.disk import Disk, disk_error, disk_full
+from tests.unit.graph.store.embedded.disk import Disk, content, damage, disk_error, disk_full
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ async def test_what_a_failed_sync_left_in_a_log_that_starts_anew_is_not_taken_fo
     await put(faulty, *many)
     [session] = [session for session in faulty._sessions if session.writing]
     session.db.wal_checkpoint()
-    with disk.failing("sync", "wal", disk_error), pytest.raises(StoreReadOnly):
+    with disk.failing("sync", "wal", disk_error, spare=1), pytest.raises(StoreReadOnly):  # the first is its header's
         await put(faulty, world.make_entry())
     assert sorted(await after_restart(path, clock, world)) == sorted(entry.id for entry in many)
 
@@ -123,10 +125,7 @@ async def test_a_step_that_failed_cannot_be_committed_by_work_that_goes_on(
 ) -> None:
     nodes = [world.make_entry(name="x" * 40_000) for _ in range(1_200)]
 
-    async def work(writer: object) -> None:
-        from graph.store.embedded.writer import EmbeddedWriter
-
-        assert isinstance(writer, EmbeddedWriter)
+    async def work(writer: Writer) -> None:
         with disk.failing("write", "wal", disk_full), pytest.raises(StoreUnavailable):
             await writer.put(nodes)  # more than the page cache holds, so it spills into the log
         await writer.put([world.make_entry()])
@@ -136,9 +135,7 @@ async def test_a_step_that_failed_cannot_be_committed_by_work_that_goes_on(
     assert await entries(faulty, world) == []
 
 
-async def test_a_failed_read_is_told_and_does_not_stop_writes(
-    faulty: EmbeddedStore, disk: Disk, world: World
-) -> None:
+async def test_a_failed_read_is_told_and_does_not_stop_writes(faulty: EmbeddedStore, disk: Disk, world: World) -> None:
     await put(faulty, *[world.make_entry(name="x" * 8_000) for _ in range(20)])
     with disk.failing("read", "wal", disk_error), pytest.raises(StoreUnavailable):
         await entries(faulty, world)
@@ -147,20 +144,17 @@ async def test_a_failed_read_is_told_and_does_not_stop_writes(
 
 
 async def test_a_damaged_file_is_told_and_left_as_it_is(path: Path, clock: FakeClock) -> None:
-    path.write_bytes(b"no database at all " * 400)
-    before = path.read_bytes()
+    before = damage(path)
     with pytest.raises(StoreError, match="damaged"):
         await EmbeddedStore(path, clock=clock).open()
-    assert path.read_bytes() == before
+    assert content(path) == before
 
 
 async def test_another_programs_database_is_refused(path: Path, clock: FakeClock) -> None:
-    import apsw
-
     db = apsw.Connection(str(path))
     db.execute("CREATE TABLE theirs(a)")
     db.close()
-    before = path.read_bytes()
+    before = content(path)
     with pytest.raises(StoreError, match="no Rootward store"):
         await EmbeddedStore(path, clock=clock).open()
-    assert path.read_bytes() == before
+    assert content(path) == before

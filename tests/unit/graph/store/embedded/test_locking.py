@@ -13,6 +13,7 @@ from graph.model.errors import StoreLocked
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Owner, Ownership, owner_of
 from tests.support.clock import FakeClock
+from tests.unit.graph.store.embedded.disk import damage
 
 pytestmark = pytest.mark.req("AD-39")
 
@@ -34,7 +35,7 @@ async def test_a_closed_store_can_be_owned_by_another(store: EmbeddedStore, path
 
 
 async def test_a_store_that_could_not_be_opened_gives_up_its_lock(path: Path, clock: FakeClock) -> None:
-    path.write_bytes(b"damaged" * 1_000)
+    damage(path)
     with pytest.raises(Exception, match="damaged"):
         await EmbeddedStore(path, clock=clock).open()
     assert owner_of(path) is None

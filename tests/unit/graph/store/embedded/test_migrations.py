@@ -14,6 +14,7 @@ from graph.store.embedded.migrations import STEPS, Step
 from graph.store.embedded.tables import sync_declared, table_of
 from tests.support.builders import World
 from tests.support.clock import FakeClock
+from tests.unit.graph.store.embedded.disk import content
 
 pytestmark = pytest.mark.req("AD-40")
 
@@ -77,10 +78,10 @@ async def test_a_newer_store_is_refused_and_left_untouched(store: EmbeddedStore,
     newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
     await newer.open()
     await newer.close()
-    before = path.read_bytes()
+    before = content(path)
     with pytest.raises(StoreNewer):
         await EmbeddedStore(path, clock=clock).open()
-    assert path.read_bytes() == before
+    assert content(path) == before
 
 
 async def test_a_newer_store_is_recognised_by_what_is_still_in_its_log(
@@ -112,5 +113,7 @@ def test_every_kind_has_a_table_with_its_unique_keys() -> None:
     db = apsw.Connection(":memory:")
     sync_declared(db)
     for name, spec in kinds().items():
-        found = db.execute("SELECT count(*) FROM pragma_index_list(?) WHERE \"unique\" AND origin = 'c'", (f"n_{name}",))
+        found = db.execute(
+            "SELECT count(*) FROM pragma_index_list(?) WHERE \"unique\" AND origin = 'c'", (f"n_{name}",)
+        )
         assert found.get == len(spec.unique), name
