@@ -20,6 +20,7 @@ RootwardError
 ├── FetchRefused             a web page may not be fetched
 ├── UnsupportedType          no text can be read from this kind of file
 ├── ImportInvalid            a chat export is not in its form; names file and place
+├── ArchiveInvalid           an archive is damaged, incomplete or not one of ours; names the part
 ├── StoreError
 │   ├── StoreUnavailable     the store cannot answer now; try again
 │   ├── StoreReadOnly        a failed sync to disk: no writes until restart
@@ -192,6 +193,12 @@ class ImportInvalid(BadInput):
     """
 
     code = "IMPORT_INVALID"
+
+
+class ArchiveInvalid(BadInput):
+    """An archive is damaged, incomplete, of a newer form or not one of ours; details: `part`, the file it stands in."""
+
+    code = "ARCHIVE_INVALID"
 
 
 class StoreError(RootwardError):

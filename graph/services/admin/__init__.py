@@ -1,0 +1,1 @@
+"""Looking after the whole: archives of everything that a store holds."""

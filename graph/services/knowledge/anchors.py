@@ -1,0 +1,165 @@
+"""Anchors: every so often the heads of all pools of a workspace are bound in a chain of their own (AD-27).
+
+A copy kept outside the store shows what the store alone cannot: that a chain was cut or written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from graph.model.access import SystemScope
+from graph.model.errors import Forbidden, RootwardError
+from graph.model.ids import NodeId, WorkspaceId, node_id
+from graph.model.nodes.knowledge import KnowledgeBase
+from graph.model.nodes.people import Workspace
+from graph.model.nodes.work import Anchor
+from graph.model.time import Millis
+from graph.rules.audit_anchors import SealedAnchor, anchor, heads_from_json, heads_to_json, verify_anchors
+from graph.rules.audit_chain import ChainReport, Head
+from graph.rules.rights import audits_workspace, may_administer
+from graph.services.access.caller import workspace_node
+from graph.services.access.commands import Command
+from graph.services.access.session import Session
+from graph.services.deps import Deps
+from graph.store.port import Writer
+from graph.store.query import And, By, Eq, Find, Range
+
+ANCHORS = SystemScope(reason="binding the heads of all pools")
+MINUTE_MS = 60_000
+
+
+class AnchorSink(Protocol):
+    """A place outside the store that keeps anchors."""
+
+    async def publish(self, anchor: SealedAnchor) -> None:
+        """Keep an anchor durably; one that is kept already changes nothing."""
+        ...
+
+
+async def anchor_now(cmd: Command) -> SealedAnchor:
+    """Bind all heads of the caller's workspace on demand.
+
+    Raises:
+        Forbidden: only an admin does.
+    """
+    cmd.require_admin()
+    return await write_anchor(cmd.writer, cmd.caller.workspace, cmd.at)
+
+
+async def anchor_if_due(deps: Deps, workspace: WorkspaceId, minutes: float) -> SealedAnchor | None:
+    """Bind all heads if the last anchor is `minutes` old; None if it is not, or another process was faster."""
+
+    async def work(writer: Writer) -> SealedAnchor | None:
+        await writer.lock([workspace_node(workspace)])
+        page = await writer.find(
+            ANCHORS,
+            Find(kind=Anchor, where=Eq("workspace", workspace), order=By("seq", descending=True), first=1),
+        )
+        now = deps.now()
+        if page.nodes and now - page.nodes[0].created_at < minutes * MINUTE_MS:
+            return None
+        return await write_anchor(writer, workspace, now)
+
+    return await deps.store.transact(work)
+
+
+async def keep_anchoring(
+    deps: Deps,
+    minutes: float,
+    *,
+    sink: AnchorSink | None = None,
+    on_fault: Callable[[RootwardError], Awaitable[None]] | None = None,
+) -> None:
+    """Anchor every workspace every `minutes` until cancelled; a fault is told and tried again at the next turn."""
+    while True:
+        try:
+            for workspace in await workspaces(deps):
+                made = await anchor_if_due(deps, workspace, minutes)
+                if made is not None and sink is not None:
+                    await sink.publish(made)
+        except RootwardError as error:
+            deps.figures.count("anchor_failed", code=error.wire_code)
+            if on_fault is not None:
+                await on_fault(error)
+        await deps.clock.sleep(min(minutes, 1) * 60)
+
+
+async def workspaces(deps: Deps) -> Sequence[WorkspaceId]:
+    """Return the workspaces of the store."""
+    async with deps.store.reading() as reader:
+        page = await reader.find(ANCHORS, Find(kind=Workspace))
+    return [node.workspace for node in page.nodes]
+
+
+async def write_anchor(writer: Writer, workspace: WorkspaceId, at: Millis) -> SealedAnchor:
+    """Write the next anchor of a workspace.
+
+    The heads of a store without snapshots may be of different moments; each is a head that its chain once had, and
+    none goes back from one anchor to the next, which is all that an anchor says.
+    """
+    place = workspace_node(workspace)
+    await writer.lock([place])
+    node = (await writer.get(ANCHORS, [place])).get(place)
+    previous = Head(seq=node.anchor_seq, hash=node.anchor_head) if isinstance(node, Workspace) else Head(seq=0, hash="")
+    page = await writer.find(ANCHORS, Find(kind=KnowledgeBase, where=Eq("workspace", workspace)))
+    heads: dict[str, Head] = {base.id: Head(seq=base.audit_seq, hash=base.audit_head) for base in page.nodes}
+    made = anchor(heads, previous, workspace=workspace, recorded_at=at)
+    await writer.put([_node(made)])
+    await writer.patch_many({place: {"anchor_seq": made.seq, "anchor_head": made.hash}})
+    return made
+
+
+async def anchors(session: Session, after_seq: int = 0, first: int | None = None) -> tuple[SealedAnchor, ...]:
+    """Return the anchors of the caller's workspace behind number `after_seq`, oldest first.
+
+    Raises:
+        Forbidden: only auditors of the workspace and admins read them; they name every pool.
+    """
+    if not (may_administer(session.facts) or audits_workspace(session.facts)):
+        raise Forbidden("this needs the right auditor or admin on the workspace")
+    where = And((Eq("workspace", session.caller.workspace), Range("seq", low=after_seq + 1)))
+    page = await session.reader.find(ANCHORS, Find(kind=Anchor, where=where, order=By("seq"), first=first))
+    return tuple(sealed_anchor(node) for node in page.nodes)
+
+
+async def verify_anchor_chain(session: Session) -> ChainReport:
+    """Follow the chain of anchors up to the head that the workspace names.
+
+    Raises:
+        Forbidden: as for `anchors`.
+    """
+    found = await anchors(session)
+    place = session.caller.workspace_node
+    node = (await session.reader.get(ANCHORS, [place])).get(place)
+    head = Head(seq=node.anchor_seq, hash=node.anchor_head) if isinstance(node, Workspace) else None
+    return verify_anchors(found, head)
+
+
+def sealed_anchor(node: Anchor) -> SealedAnchor:
+    """Return the anchor that a node keeps."""
+    return SealedAnchor(
+        workspace=node.workspace,
+        seq=node.seq,
+        recorded_at=node.created_at,
+        heads=heads_from_json(node.heads),
+        prev_hash=node.prev_hash,
+        hash=node.hash,
+    )
+
+
+def _node(made: SealedAnchor) -> Anchor:
+    workspace = WorkspaceId(made.workspace)
+    return Anchor(
+        id=_anchor_id(workspace, made.seq),
+        workspace=workspace,
+        created_at=made.recorded_at,
+        seq=made.seq,
+        heads=heads_to_json(made.heads),
+        prev_hash=made.prev_hash,
+        hash=made.hash,
+    )
+
+
+def _anchor_id(workspace: WorkspaceId, seq: int) -> NodeId:
+    return node_id(Anchor.PREFIX, f"{workspace}/{seq:012}")

@@ -1,0 +1,84 @@
+"""The provenance of a node in a form that other tools read: PROV-JSON or GraphML (KN-122)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import networkx as nx
+
+from graph.model.fields import Node
+from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Episode, Source
+from graph.model.nodes.knowledge import Attribute, BlockVersion, Entry, Facet, Relation
+from graph.model.nodes.people import Principal
+from graph.rules.prov_export import NODE_FIELDS, TIME_FIELDS, to_graphml, to_prov_json
+from graph.rules.provenance import MAX_DEPTH, Direction
+from graph.services.access.session import Session
+from graph.services.knowledge.provenance import Provenance, provenance
+
+LABEL_CHARACTERS = 120
+
+
+class ProvenanceFormat(StrEnum):
+    """Forms of an export."""
+
+    PROV_JSON = "prov_json"
+    GRAPHML = "graphml"
+
+
+async def provenance_export(
+    session: Session, root_id: NodeId, *, direction: Direction = Direction.UPSTREAM, format: ProvenanceFormat
+) -> str:
+    """Return the graph around one node, as deep as provenance goes, holding only what the caller may see.
+
+    Raises:
+        NotFound: missing and hidden alike.
+    """
+    found = await provenance(session, root_id, depth=MAX_DEPTH, direction=direction)
+    graph = to_networkx(found)
+    return to_prov_json(graph) if format is ProvenanceFormat.PROV_JSON else to_graphml(graph)
+
+
+def to_networkx(found: Provenance) -> nx.MultiDiGraph[Any]:
+    """Return a walk as a graph: nodes with kind, label and times, edges with type, depth and what they quote."""
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    for node in found.nodes:
+        graph.add_node(node.id, **_data(node))
+    for step in found.edges:
+        edge = step.edge
+        if edge.source in graph and edge.target in graph:
+            key = f"{edge.type}:{edge.key}"
+            graph.add_edge(
+                edge.source, edge.target, key=key, **{**edge.props, "type": str(edge.type), "depth": step.depth}
+            )
+    return graph
+
+
+def label_of(node: Node) -> str:
+    """Return a few words that stand for a node."""
+    match node:
+        case Entry():
+            text = node.name
+        case Facet():
+            text = node.value
+        case BlockVersion():
+            text = node.text
+        case Source():
+            text = node.title or node.text
+        case Attribute():
+            text = f"{node.key}: {node.value}"
+        case Relation():
+            text = node.type
+        case Episode():
+            text = node.topic
+        case Principal():
+            text = node.display_name
+        case _:
+            text = ""
+    return text if len(text) <= LABEL_CHARACTERS else text[: LABEL_CHARACTERS - 1] + "…"
+
+
+def _data(node: Node) -> dict[str, Any]:
+    fields = {name: getattr(node, name) for name in (*NODE_FIELDS, *TIME_FIELDS) if hasattr(node, name)}
+    return {**fields, "kind": type(node).__name__, "label": label_of(node)}
