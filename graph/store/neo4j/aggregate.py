@@ -7,11 +7,11 @@ from typing import Any
 
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
-from graph.store.neo4j import counters, names, visible
+from graph.store.neo4j import counters, entrances, names, visible
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import decode_value
-from graph.store.neo4j.find import audience_rows, is_narrow, tags_of
+from graph.store.neo4j.find import audience_rows, tags_of, way_in
 from graph.store.query import And, Where
 
 
@@ -24,9 +24,13 @@ async def aggregate(
     value = "null" if by is None else names.reference(kind, by)
     if not visible.may_see_kind(scope, kind):
         return {None: 0} if by is None else {}
-    if isinstance(scope, SystemScope) or await is_narrow(runner, kind, where):
+    entrance = await way_in(runner, scope, kind, where)
+    if entrance is not None or isinstance(scope, SystemScope):
+        start = entrance or entrances.through_kind(kind, where)
         rows = await runner.run(
-            f"MATCH (n:{kind.__name__}) WHERE ({condition}) AND {visible.seen(scope)} RETURN {value}, count(n)",
+            f"{start.text} WHERE {start.condition} AND ({condition}) AND {visible.seen(scope)} "
+            f"RETURN {value}, count(n)",
+            **start.parameters,
             **compiler.parameters,
             **visible.scope_parameters(scope),
         )

@@ -38,7 +38,7 @@ async def export_rows(runner: Runner) -> AsyncIterator[Row]:
     async for properties in _pages(runner, "Node", f"n.guardKind IS NOT NULL RETURN n.id, {GUARD_MAP}"):
         yield decode_guard(properties)
     reader = Neo4jReader(runner)
-    async for ids in _pages_of(runner, "Node", "n.audClauses IS NOT NULL RETURN n.id, n.id"):
+    async for ids in _pages_of(runner, "Node", "n.audClauses IS NOT NULL RETURN n.id, n.id AS node"):
         for audience in (await reader.audiences([NodeId(id) for id in ids])).values():
             yield audience
     async for properties in _pages(runner, "Text", "true RETURN n.id, properties(n)"):

@@ -35,8 +35,9 @@ class Compiler:
         parameters: values by parameter name, to be sent with the statement.
     """
 
-    def __init__(self, kind: type[Node]) -> None:
+    def __init__(self, kind: type[Node], *, prefix: str = "p") -> None:
         self._kind = kind
+        self._prefix = prefix
         self.parameters: dict[str, Any] = {}
 
     def where(self, where: Where | None) -> str:
@@ -133,7 +134,7 @@ class Compiler:
         return self._parameter(encode_value(self._kind, names.field_of(self._kind, field), value))
 
     def _parameter(self, value: Any) -> str:
-        name = f"p{len(self.parameters)}"
+        name = f"{self._prefix}{len(self.parameters)}"
         self.parameters[name] = value
         return f"${name}"
 

@@ -55,4 +55,4 @@ async def read(runner: Runner, keys: Sequence[str]) -> Mapping[str, int]:
     if not keys:
         return {}
     rows = await runner.run("UNWIND $keys AS key MATCH (c:Counter {key: key}) RETURN c.key, c.n", keys=list(keys))
-    return dict(rows)
+    return {str(key): int(count) for key, count in rows}

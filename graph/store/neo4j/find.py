@@ -8,18 +8,16 @@ from typing import Any, TypeVar, cast
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j import names, visible
+from graph.store.neo4j import entrances, visible
 from graph.store.neo4j.conditions import Compiler, order_by, parts_of
 from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import NODE_MAP, decode_node, decode_sort, encode_sort
-from graph.store.query import After, And, Eq, Find, In, Linked, Newest, Page, Tagged, Where
+from graph.store.neo4j.entrances import Entrance
+from graph.store.query import After, And, Find, Newest, Page, Tagged, Where
 
 N = TypeVar("N", bound=Node)
 
 ANY_TAG = ""
-
-_FEW = 2_000
-"""A condition that fits at most so many nodes, hidden ones included, is the way in; otherwise the audience rows."""
 
 _LAST = "\U0010ffff"
 
@@ -33,26 +31,20 @@ async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Sequence[s
     condition = compiler.where(query.where)
     if not visible.may_see_kind(scope, query.kind):
         return Page(nodes=(), places=(), more=False)
-    if isinstance(scope, SystemScope) or await is_narrow(runner, query.kind, query.where):
-        rows = await _by_condition(runner, scope, query, compiler, condition)
-    else:
+    entrance = await way_in(runner, scope, query.kind, query.where)
+    if entrance is None and isinstance(scope, Viewer):
         rows = await _by_audience(runner, scope, query, compiler, condition, clauses)
+    else:
+        start = entrance or entrances.through_kind(query.kind, query.where)
+        rows = await _by_condition(runner, scope, query, compiler, condition, start)
     return _page(query, rows)
 
 
-async def is_narrow(runner: Runner, kind: type[Node], where: Where | None) -> bool:
-    """True if some indexed part of the condition fits only few nodes; costs one small round trip."""
-    for part in parts_of(where):
-        if _leads_in(kind, part):
-            compiler = Compiler(kind)
-            ((count,),) = await runner.run(
-                f"MATCH (n:{kind.__name__}) WHERE {compiler.where(part)} WITH n LIMIT $few RETURN count(n)",
-                few=_FEW + 1,
-                **compiler.parameters,
-            )
-            if count <= _FEW:
-                return True
-    return False
+async def way_in(runner: Runner, scope: Scope, kind: type[Node], where: Where | None) -> Entrance | None:
+    """Return how to reach the nodes that fit and test each; None to read a viewer's audience rows instead."""
+    if isinstance(scope, SystemScope):
+        return entrances.through_kind(kind, where)
+    return await entrances.narrow(runner, kind, where)
 
 
 def tags_of(where: Where | None) -> tuple[list[str], Where | None]:
@@ -85,17 +77,17 @@ def audience_rows(*, ascending: bool = True, bound: str = "a.sort > $from", orde
     )
 
 
-async def _by_condition(runner: Runner, scope: Scope, query: Find[N], compiler: Compiler, condition: str) -> list[Row]:
-    """Read through the indexes of the kind and test each node that fits."""
+async def _by_condition(
+    runner: Runner, scope: Scope, query: Find[N], compiler: Compiler, condition: str, entrance: Entrance
+) -> list[Row]:
+    """Go in by an index of the kind and test each node that fits."""
     place = query.after
     after = "true" if place is None else compiler.after(query.order, place, backward=query.backward)
-    lead = ""
-    if isinstance(scope, SystemScope) and isinstance(query.order, Newest) and scope.workspace:
-        lead = "n.workspaceId" + (" DESC, " if query.backward else ", ")
-    order = lead + order_by(query.kind, query.order, query.where, backward=query.backward)
+    order = order_by(query.kind, query.order, query.where, backward=query.backward)
     rows = await runner.run(
-        f"MATCH (n:{query.kind.__name__}) WHERE ({condition}) AND ({after}) AND {visible.seen(scope)} "
+        f"{entrance.text} WHERE {entrance.condition} AND ({condition}) AND ({after}) AND {visible.seen(scope)} "
         f"WITH n ORDER BY {order} {_limit(query)}RETURN {NODE_MAP}, n.guardSort",
+        **entrance.parameters,
         **compiler.parameters,
         **visible.scope_parameters(scope),
         **_first(query),
@@ -170,11 +162,3 @@ def _limit(query: Find[N]) -> str:
 
 def _first(query: Find[N]) -> dict[str, int]:
     return {} if query.first is None else {"first": query.first + 1}
-
-
-def _leads_in(kind: type[Node], part: Where) -> bool:
-    if isinstance(part, Linked):
-        return True
-    if not isinstance(part, Eq | In) or (isinstance(part, Eq) and part.value is None):
-        return False
-    return part.field in ("id", "pool") or names.field_of(kind, part.field).indexed

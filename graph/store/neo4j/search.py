@@ -30,6 +30,20 @@ _CLAUSES_A_CALL = 800
 _WORDS_A_CALL = 90
 _PLACES_A_CALL = 100
 
+_COUNTS = (
+    "UNWIND $asks AS ask CALL (ask) { "
+    "CALL db.index.fulltext.queryNodes($index, ask.q, {limit: $cap}) YIELD node RETURN node } "
+    "WITH ask.n AS n, count(DISTINCT node) AS size RETURN collect([n, size]) AS sizes"
+)
+
+_TOTAL = (
+    "CALL () { UNWIND $keys AS key MATCH (c:Counter {key: key}) RETURN sum(c.n) AS counted } "
+    "CALL () { UNWIND $excluding AS q CALL (q) { "
+    "CALL db.index.fulltext.queryNodes($index, q) YIELD node RETURN node AS t } WITH DISTINCT t "
+    "RETURN sum(size([token IN split(t.clauses, ' ') WHERE token IN $passed])) AS looked_at } "
+    "RETURN counted + looked_at AS total"
+)
+
 _HIT = "t.id, t.guard, t.item, t.part, t.pool, t.words, t.length, t.sort"
 
 
@@ -46,9 +60,8 @@ async def match(runner: Runner, scope: Scope, question: Match, clauses: Sequence
     """Return the visible texts that hold a word; `clauses` are those the viewer passes."""
     asked = _Asked(runner, scope, question, clauses)
     words = sorted(set(question.words))
-    found = await asked.counts([_Set(plus=(word,)) for word in words], cap=question.df_limit)
+    found, total = await asked.figures([_Set(plus=(word,)) for word in words], cap=question.df_limit)
     df = dict(zip(words, found, strict=True))
-    total = await asked.total()
     hits = await _chosen(asked, sorted((word for word in words if df[word]), key=lambda word: (df[word], word)), df)
     return Matches(hits=tuple(hits), df=df, total=max(total, max(df.values(), default=0)))
 
@@ -99,19 +112,23 @@ class _Asked:
 
     async def counts(self, sets: Sequence[_Set], *, cap: int) -> Sequence[int]:
         """Return how many visible texts are in each set, counted up to `cap`; one round trip."""
-        asks = [{"n": number, "q": query} for number, one in enumerate(sets) for query in self._queries(one)]
-        if not asks:
-            return [0] * len(sets)
         rows = await self._runner.run(
-            "UNWIND $asks AS ask CALL (ask) { "
-            "CALL db.index.fulltext.queryNodes($index, ask.q, {limit: $cap}) YIELD node RETURN node } "
-            "RETURN ask.n, count(DISTINCT node)",
-            asks=asks,
+            f"CALL () {{ {_COUNTS} }} RETURN sizes", asks=self._asks(sets), index=self._name, cap=cap
+        )
+        return _sizes(rows[0][0], len(sets), cap)
+
+    async def figures(self, sets: Sequence[_Set], *, cap: int) -> tuple[Sequence[int], int]:
+        """Return `counts`, and the number of all visible texts; one round trip."""
+        total, parameters = self._total()
+        rows = await self._runner.run(
+            f"CALL () {{ {_COUNTS} }} CALL () {{ {total} }} RETURN sizes, total",
+            asks=self._asks(sets),
             index=self._name,
             cap=cap,
+            **parameters,
         )
-        found = {number: min(cap, count) for number, count in rows}
-        return [found.get(number, 0) for number in range(len(sets))]
+        sizes, found = rows[0]
+        return _sizes(sizes, len(sets), cap), int(found)
 
     async def hits(self, one: _Set, *, newest: int | None = None) -> Sequence[TextHit]:
         """Return the texts of a set; with `newest`, at most so many, newest first, then by id."""
@@ -127,41 +144,32 @@ class _Asked:
         tokens = {encode_word(word): word for word in self.question.words}
         return [_hit(row, tokens) for row in rows]
 
-    async def total(self) -> int:
-        """Return the number of visible texts: for a viewer one counter a clause, summed."""
+    def _asks(self, sets: Sequence[_Set]) -> list[dict[str, object]]:
+        return [{"n": number, "q": query} for number, one in enumerate(sets) for query in self._queries(one)]
+
+    def _total(self) -> tuple[str, dict[str, object]]:
+        """Return how to count all visible texts: for a viewer one counter a clause, summed.
+
+        Texts that exclude someone are in no counter; bot memory has them, knowledge has none.
+        """
+        parts, pools = self.question.parts, self.question.pools
         if isinstance(self._scope, SystemScope):
-            return await self._total_of_system(self._scope)
-        index, parts, pools = self.question.index.value, self.question.parts, self.question.pools
+            return _total_of_system(TEXT_LABELS[self.question.index]), {
+                "workspace": self._scope.workspace,
+                "parts": None if parts is None else list(parts),
+                "pools": None if pools is None else list(pools),
+            }
         keys = [
-            counters.text_key(clause, index, part, pool)
+            counters.text_key(clause, self.question.index.value, part, pool)
             for clause in self._clauses
             for part in (dict.fromkeys(parts) if parts is not None else (None,))
             for pool in (dict.fromkeys(pools) if pools is not None else (None,))
         ]
-        found = await counters.read(self._runner, keys)
-        return sum(found.values()) + await self._total_of_excluding()
-
-    async def _total_of_excluding(self) -> int:
-        """Count the texts that exclude someone; bot memory has them, knowledge has none."""
-        rows = await self._runner.run(
-            "UNWIND $queries AS q CALL (q) { "
-            "CALL db.index.fulltext.queryNodes($index, q) YIELD node RETURN node AS t } "
-            "WITH DISTINCT t RETURN t.clauses",
-            queries=list(self._queries(_Set(), excluding=True)),
-            index=self._name,
-        )
-        passed = set(map(clause_token, self._clauses))
-        return sum(len(passed.intersection(tokens.split())) for (tokens,) in rows)
-
-    async def _total_of_system(self, scope: SystemScope) -> int:
-        ((count,),) = await self._runner.run(
-            f"MATCH (t:{TEXT_LABELS[self.question.index]}) WHERE ($workspace IS NULL OR t.workspace = $workspace) "
-            "AND ($parts IS NULL OR t.part IN $parts) AND ($pools IS NULL OR t.pool IN $pools) RETURN count(t)",
-            workspace=scope.workspace,
-            parts=_listed(self.question.parts),
-            pools=_listed(self.question.pools),
-        )
-        return int(count)
+        return _TOTAL, {
+            "keys": keys,
+            "excluding": list(self._queries(_Set(), excluding=True)),
+            "passed": list(map(clause_token, self._clauses)),
+        }
 
     def _queries(self, one: _Set, *, excluding: bool = False) -> Iterator[str]:
         """Yield the queries whose answers together are the set."""
@@ -215,8 +223,16 @@ def _batches(items: Sequence[str], size: int) -> list[Sequence[str]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
-def _listed(items: Sequence[str] | None) -> list[str] | None:
-    return None if items is None else list(items)
+def _total_of_system(label: str) -> str:
+    return (
+        f"MATCH (t:{label}) WHERE ($workspace IS NULL OR t.workspace = $workspace) "
+        "AND ($parts IS NULL OR t.part IN $parts) AND ($pools IS NULL OR t.pool IN $pools) RETURN count(t) AS total"
+    )
+
+
+def _sizes(found: Iterable[Sequence[int]], count: int, cap: int) -> Sequence[int]:
+    sizes = {number: min(cap, size) for number, size in found}
+    return [sizes.get(number, 0) for number in range(count)]
 
 
 def _hit(row: Sequence[object], tokens: Mapping[str, str]) -> TextHit:

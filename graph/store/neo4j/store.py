@@ -32,6 +32,8 @@ class Neo4jStore:
         self._database = database
         self._clock = clock
         self._driver: AsyncDriver | None = None
+        self._under_way = 0
+        self._idle = asyncio.Condition()
 
     @property
     def engine(self) -> str:
@@ -51,18 +53,35 @@ class Neo4jStore:
             raise
 
     async def close(self) -> None:
-        """Close all connections; work under way ends by itself or fails as if the store had gone."""
+        """Take no new work, wait for what is under way and close all connections."""
         driver, self._driver = self._driver, None
+        async with self._idle:
+            await self._idle.wait_for(lambda: not self._under_way)
         if driver is not None:
             await driver.close()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Reader]:
         """Give a reader of committed data; two reads may see two states (compare `access_version`, KN-116)."""
-        yield Neo4jReader(self._reads)
+        reads = self._reads
+        async with self._working():
+            yield Neo4jReader(reads)
 
     async def transact(self, work: Callable[[Writer], Awaitable[T]], *, tx_id: str | None = None) -> T:
-        return await Transactions(self._sessions, self._clock).run(work, tx_id)
+        transactions = Transactions(self._sessions, self._clock)
+        async with self._working():
+            return await transactions.run(work, tx_id)
+
+    @asynccontextmanager
+    async def _working(self) -> AsyncIterator[None]:
+        """Count work under way, so that `close` can wait for it."""
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            async with self._idle:
+                self._idle.notify_all()
 
     async def health(self) -> Health:
         """Tell whether the database answers within five seconds."""

@@ -1,0 +1,84 @@
+"""The way in to the nodes of one kind: an index that fits few of them, the far end of a link, or the whole kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graph.model.edges import EdgeType
+from graph.model.fields import Node
+from graph.store.neo4j import names
+from graph.store.neo4j.conditions import Compiler, parts_of, relationship_types
+from graph.store.neo4j.driver import Runner
+from graph.store.query import Eq, In, Linked, Where
+
+FEW = 2_000
+"""A way in that meets at most so many nodes, hidden ones included, is taken; otherwise the audience rows are."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entrance:
+    """Start of a statement that binds ``n``; a WHERE follows.
+
+    Attributes:
+        text: the start.
+        condition: what the start alone does not guarantee.
+        parameters: its values, named apart from those of a `Compiler`.
+        whole: true if it meets every node of the kind.
+    """
+
+    text: str
+    condition: str = "true"
+    parameters: dict[str, Any]
+    whole: bool = False
+
+
+def through_kind(kind: type[Node], where: Where | None) -> Entrance:
+    """Return the way in for a scope that sees all: from the far end of a link if one is asked, else by the planner."""
+    return next(_through_links(kind, where), Entrance(text=f"MATCH (n:{kind.__name__})", parameters={}, whole=True))
+
+
+async def narrow(runner: Runner, kind: type[Node], where: Where | None) -> Entrance | None:
+    """Return a way in that meets only few nodes, if there is one; costs a small round trip for each that is tried."""
+    for entrance in (*_through_links(kind, where), *_through_indexes(kind, where)):
+        ((count,),) = await runner.run(
+            f"{entrance.text} WHERE {entrance.condition} WITH n LIMIT $few RETURN count(n)",
+            few=FEW + 1,
+            **entrance.parameters,
+        )
+        if count <= FEW:
+            return entrance
+    return None
+
+
+def _through_links(kind: type[Node], where: Where | None) -> Iterator[Entrance]:
+    for part in parts_of(where):
+        types = relationship_types(map(EdgeType, part.types)) if isinstance(part, Linked) else ""
+        if isinstance(part, Linked) and types:
+            yield Entrance(
+                text=(
+                    "UNWIND $targets AS target MATCH (t:Node {id: target}) USING INDEX SEEK t:Node(id) "
+                    f"MATCH (n:{kind.__name__})-[:{types}]->(t) WITH DISTINCT n"
+                ),
+                parameters={"targets": list(dict.fromkeys(part.targets))},
+            )
+
+
+def _through_indexes(kind: type[Node], where: Where | None) -> Iterator[Entrance]:
+    for part in parts_of(where):
+        if isinstance(part, Eq | In) and _is_indexed(kind, part):
+            compiler = Compiler(kind, prefix="entrance")
+            label = names.NODE if part.field == "id" else kind.__name__
+            held = names.property_of(kind.__name__, part.field)
+            yield Entrance(
+                text=f"MATCH (n:{names.NODE}:{kind.__name__}) USING INDEX n:{label}(`{held}`)",
+                condition=compiler.where(part),
+                parameters=compiler.parameters,
+            )
+
+
+def _is_indexed(kind: type[Node], part: Eq | In) -> bool:
+    if isinstance(part, Eq) and part.value is None:
+        return False
+    return part.field in ("id", "pool") or names.field_of(kind, part.field).indexed
