@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from neo4j import AsyncGraphDatabase
 
 from graph.store.memory import MemoryStore
 from graph.store.port import Isolation, Store
 from tests.contract.store.asking import Ask
 from tests.support.builders import World
 from tests.support.clock import FakeClock
+from tests.support.neo4j_plugin import chosen_version
+from tests.support.neo4j_server import Neo4jServer, start
 
 ENGINES = ("memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
 
 NEEDS_SNAPSHOT = "reads committed data statement by statement: readers compare accessVersion instead (design section 3)"
-NEEDS_EMPTY = "one server is shared by all tests, so it is never empty; tests/unit/graph/store/neo4j covers import"
 
 
 @pytest.fixture
@@ -44,9 +46,44 @@ def new_store(engine: str, request: pytest.FixtureRequest, tmp_path: Path, clock
         embedded = importlib.import_module("graph.store.embedded")
         numbers = iter(range(1_000_000))
         return lambda: embedded.EmbeddedStore(tmp_path / f"{next(numbers)}.db", clock=clock)
-    neo4j = importlib.import_module("graph.store.neo4j")
     uri = request.getfixturevalue("neo4j_uri")
-    return lambda: neo4j.Neo4jStore(uri, auth=("neo4j", "password"), database="neo4j", clock=clock)
+    return lambda: _neo4j_store(uri, clock)
+
+
+@pytest.fixture(scope="session")
+def second_neo4j() -> Iterator[Neo4jServer]:
+    """A server that holds nothing but what one test puts there; the shared one is never empty."""
+    with start(chosen_version(), heap_mb=512) as server:
+        yield server
+
+
+@pytest.fixture
+async def empty_store(
+    engine: str, new_store: Callable[[], Store], request: pytest.FixtureRequest, clock: FakeClock
+) -> AsyncIterator[Store]:
+    """A second store, open, that holds nothing."""
+    if engine == "neo4j":
+        server: Neo4jServer = request.getfixturevalue("second_neo4j")
+        await _wipe(server)
+        made: Store = _neo4j_store(server.uri, clock)
+    else:
+        made = new_store()
+    await made.open()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def _wipe(server: Neo4jServer) -> None:
+    async with AsyncGraphDatabase.driver(server.uri) as driver:
+        await driver.execute_query("MATCH (n) DETACH DELETE n")
+
+
+def _neo4j_store(uri: str, clock: FakeClock) -> Store:
+    neo4j = importlib.import_module("graph.store.neo4j")
+    made: Store = neo4j.Neo4jStore(uri, auth=("neo4j", "password"), database="neo4j", clock=clock)
+    return made
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from graph.model.nodes.knowledge import BlockVersion, Entry
 from graph.store.port import Row, Store
 from graph.store.query import Newest, Tagged, TextRow
 from tests.contract.store.asking import Ask, comparable
-from tests.contract.store.conftest import NEEDS_EMPTY
 from tests.support.builders import NOW, World, clause, private, shared, vector
 
 pytestmark = pytest.mark.req("KN-12")
@@ -69,14 +68,6 @@ async def stream(rows: Iterable[Row]) -> AsyncIterator[Row]:
         yield row
 
 
-@pytest.fixture
-def empty_store(engine: str, new_store: Callable[[], Store]) -> Store:
-    """A second store that holds nothing, not opened yet."""
-    if engine == "neo4j":
-        pytest.skip(NEEDS_EMPTY)
-    return new_store()
-
-
 async def test_export_gives_every_row_nodes_first(store: Store, world: World) -> None:
     rows = await fill(store, world)
     found = of_world(world, await exported(store))
@@ -87,50 +78,40 @@ async def test_export_gives_every_row_nodes_first(store: Store, world: World) ->
 
 async def test_an_import_answers_like_the_original(store: Store, ask: Ask, world: World, empty_store: Store) -> None:
     rows = await fill(store, world)
-    await empty_store.open()
-    try:
-        assert await empty_store.import_rows(store.export_rows()) == len(rows)
-        assert by_kind(await exported(empty_store)) == by_kind(await exported(store))
-        copy = Ask(empty_store)
-        for scope in (world.system, world.viewer(shared()), world.viewer(shared(), principal="prn_ana")):
-            assert await copy.page(scope, Entry, Tagged(("y",)), order=Newest()) == await ask.page(
-                scope, Entry, Tagged(("y",)), order=Newest()
-            )
-            assert await copy.count(scope, Entry) == await ask.count(scope, Entry)
-            mine, copied = await ask.match(scope, "dog", "é"), await copy.match(scope, "dog", "é")
-            assert comparable(copied) == comparable(mine)
-            assert await copy.nearest(scope, BlockVersion, [1, 0]) == await ask.nearest(scope, BlockVersion, [1, 0])
-        block = next(row for row in rows if isinstance(row, BlockVersion))
-        assert (await copy.closure(block.id)).depths == (await ask.closure(block.id)).depths
-        with pytest.raises(AlreadyExists):
-            await empty_store.transact(lambda w: w.put([world.make_entry(live_name="heron")]))
-    finally:
-        await empty_store.close()
+    archive = of_world(world, await exported(store))
+    assert await empty_store.import_rows(stream(archive)) == len(rows)
+    assert by_kind(await exported(empty_store)) == by_kind(archive)
+    copy = Ask(empty_store)
+    for scope in (world.system, world.viewer(shared()), world.viewer(shared(), principal="prn_ana")):
+        assert await copy.page(scope, Entry, Tagged(("y",)), order=Newest()) == await ask.page(
+            scope, Entry, Tagged(("y",)), order=Newest()
+        )
+        assert await copy.count(scope, Entry) == await ask.count(scope, Entry)
+        mine, copied = await ask.match(scope, "dog", "é"), await copy.match(scope, "dog", "é")
+        assert comparable(copied) == comparable(mine)
+        assert await copy.nearest(scope, BlockVersion, [1, 0]) == await ask.nearest(scope, BlockVersion, [1, 0])
+    block = next(row for row in rows if isinstance(row, BlockVersion))
+    assert (await copy.closure(block.id)).depths == (await ask.closure(block.id)).depths
+    with pytest.raises(AlreadyExists):
+        await empty_store.transact(lambda w: w.put([world.make_entry(live_name="heron")]))
 
 
 async def test_the_same_rows_may_come_again(store: Store, world: World, empty_store: Store) -> None:
     rows = await fill(store, world)
-    await empty_store.open()
-    try:
-        first = await empty_store.import_rows(store.export_rows())
-        again = await empty_store.import_rows(store.export_rows())
-        assert first == again == len(rows)
-        assert by_kind(await exported(empty_store)) == by_kind(rows)
-    finally:
-        await empty_store.close()
+    archive = of_world(world, await exported(store))
+    first = await empty_store.import_rows(stream(archive))
+    again = await empty_store.import_rows(stream(archive))
+    assert first == again == len(rows)
+    assert by_kind(await exported(empty_store)) == by_kind(rows)
 
 
 async def test_a_store_with_other_data_takes_nothing(store: Store, world: World, empty_store: Store) -> None:
     rows = await fill(store, world)
-    await empty_store.open()
-    try:
-        await world.write(empty_store, world.make_entry(created_at=NOW))
-        before = await exported(empty_store)
-        with pytest.raises(BadState):
-            await empty_store.import_rows(stream(rows))
-        assert await exported(empty_store) == before
-    finally:
-        await empty_store.close()
+    await world.write(empty_store, world.make_entry(created_at=NOW))
+    before = await exported(empty_store)
+    with pytest.raises(BadState):
+        await empty_store.import_rows(stream(rows))
+    assert await exported(empty_store) == before
 
 
 async def test_a_stream_that_breaks_off_leaves_nothing(store: Store, world: World, empty_store: Store) -> None:
@@ -141,23 +122,15 @@ async def test_a_stream_that_breaks_off_leaves_nothing(store: Store, world: Worl
             yield row
         raise OSError("the archive is damaged")
 
-    await empty_store.open()
-    try:
-        with pytest.raises(OSError, match="damaged"):
-            await empty_store.import_rows(broken())
-        assert await exported(empty_store) == []
-        assert await empty_store.import_rows(stream(rows)) == len(rows)
-    finally:
-        await empty_store.close()
+    with pytest.raises(OSError, match="damaged"):
+        await empty_store.import_rows(broken())
+    assert await exported(empty_store) == []
+    assert await empty_store.import_rows(stream(rows)) == len(rows)
 
 
 async def test_an_empty_archive_is_fine(empty_store: Store) -> None:
-    await empty_store.open()
-    try:
-        assert await empty_store.import_rows(stream([])) == 0
-        assert await exported(empty_store) == []
-    finally:
-        await empty_store.close()
+    assert await empty_store.import_rows(stream([])) == 0
+    assert await exported(empty_store) == []
 
 
 async def test_export_is_one_state_while_others_write(snapshot_store: Store, world: World) -> None:

@@ -141,19 +141,20 @@ async def everything(reader: Reader, world: World, viewer: Viewer, ids: Sequence
         Tagged(("y", "z")),
         Linked(("CITES",), sorted(shown)),
     ]
-    for where in wheres:
-        for order in (Newest(), By("name"), By("deleted_at", descending=True)):
-            for backward in (False, True):
-                after = None
-                for _ in range(3):
-                    page = await reader.find(
-                        viewer,
-                        Find(kind=Entry, where=where, order=order, first=3, after=after, backward=backward),
-                    )
-                    answers.append(page)
-                    if not page.more:
-                        break
-                    after = page.places[-1]
+    orders = (Newest(), By("name"), By("deleted_at", descending=True))
+    for number, where in enumerate(wheres):
+        for order in orders if where is None else orders[number % 3 :][:1]:
+            after = None
+            for _ in range(3):
+                backward = bool(number % 2)
+                page = await reader.find(
+                    viewer,
+                    Find(kind=Entry, where=where, order=order, first=3, after=after, backward=backward),
+                )
+                answers.append(page)
+                if not page.more:
+                    break
+                after = page.places[-1]
         answers.append(sorted((await reader.aggregate(viewer, Entry, where)).items(), key=repr))
         answers.append(sorted((await reader.aggregate(viewer, Entry, where, "type")).items(), key=repr))
     for limit, parts in ((1, None), (4, None), (100, None), (3, ("name",))):
@@ -179,7 +180,7 @@ async def store_content(store: Store, world: World, content: Content) -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(sized(small=3, full=200)))
+@pytest.mark.parametrize("seed", range(sized(small=2, full=200)))
 async def test_the_twin_gives_the_same_answers(store: Store, seed: int) -> None:
     full = World()
     content = grow(full, random.Random(seed))
