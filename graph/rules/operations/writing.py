@@ -170,15 +170,15 @@ def make_block(work: Work, entry: NodeId, content: BlockContent, position: int) 
     block = Block(id=work.new_id(Block.PREFIX), **_place(work), entry_id=entry, position=position)
     work.changes.puts.append(block)
     work.changes.links.append(Edge(type=EdgeType.HAS_BLOCK, source=entry, target=block.id))
-    return _put_version(work, block, content, number=1)
+    return put_version(work, block, content, number=1)
 
 
-def edit_block(work: Work, state: BlockState, content: BlockContent, *, change: str) -> BlockState:
+def edit_block(work: Work, state: BlockState, content: BlockContent, *, change: str | None) -> BlockState:
     """Give a block its next version; the present one is believed no more (KN-22, KN-23)."""
-    _end_version(work, state)
+    end_version(work, state)
     number = state.block.current_version + 1
     work.changes.patch(state.id, current_version=number)
-    made = _put_version(work, replace(state.block, current_version=number), content, number=number)
+    made = put_version(work, replace(state.block, current_version=number), content, number=number)
     work.changes.links.append(supersedes(made.version.id, state.version.id, change, work.reason))
     work.changes.touched.add(state.id)
     return made
@@ -186,7 +186,7 @@ def edit_block(work: Work, state: BlockState, content: BlockContent, *, change: 
 
 def end_block(work: Work, state: BlockState) -> None:
     """End a block: it has no current version any more."""
-    _end_version(work, state)
+    end_version(work, state)
     work.changes.patch(state.id, deleted_at=work.at)
     del work.blocks[state.id]
 
@@ -346,7 +346,7 @@ def make_relation(
         *(cites(relation.id, cited, work.at) for cited in evidence),
     ]
     work.remember_roots(relation.id, Support(citations=evidence))
-    version = _put_relation_version(work, relation, validity, attributes, number=1)
+    version = put_relation_version(work, relation, validity, attributes, number=1)
     state = RelationState(relation=relation, version=version, evidence=evidence)
     work.changes.links.append(relates(state))
     work.relations[relation.id] = state
@@ -370,7 +370,7 @@ def revise_relation(work: Work, state: RelationState, validity: Validity) -> Rel
     work.changes.patch(state.version.id, invalidated_at=work.at)
     work.changes.patch(state.id, current_version=number)
     relation = replace(state.relation, current_version=number)
-    version = _put_relation_version(work, relation, validity, state.version.attributes, number=number)
+    version = put_relation_version(work, relation, validity, state.version.attributes, number=number)
     work.changes.links.append(supersedes(version.id, state.version.id, None, work.reason))
     revised = replace(state, relation=relation, version=version)
     work.changes.links.append(relates(revised))
@@ -404,7 +404,7 @@ def relates(state: RelationState) -> Edge:
     )
 
 
-def _put_version(work: Work, block: Block, content: BlockContent, *, number: int) -> BlockState:
+def put_version(work: Work, block: Block, content: BlockContent, *, number: int) -> BlockState:
     version = BlockVersion(
         id=work.new_id(BlockVersion.PREFIX),
         **_place(work),
@@ -438,12 +438,12 @@ def _put_version(work: Work, block: Block, content: BlockContent, *, number: int
     return state
 
 
-def _end_version(work: Work, state: BlockState) -> None:
+def end_version(work: Work, state: BlockState) -> None:
     work.changes.patch(state.version.id, invalidated_at=work.at)
     work.changes.untext(state.version.id, TEXT_OF_BLOCK)
 
 
-def _put_relation_version(
+def put_relation_version(
     work: Work, relation: Relation, validity: Validity, attributes: Json, *, number: int
 ) -> RelationVersion:
     version = RelationVersion(
