@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from graph.model.access import ALL_AGENTS, Audience, Clause, Guard, Rule, Viewer, narrowest
+from graph.model.access import ALL_AGENTS, Audience, Clause, Rule, Viewer, narrowest
 from graph.model.ids import NodeId
 from graph.store.embedded.values import listed
 
@@ -49,13 +49,14 @@ class Clauses:
         self._clauses: dict[int, tuple[Clause, frozenset[NodeId]]] = {}
         self._numbers: dict[Rule, int] = {}
         self._filed: dict[tuple[str, str, Clause, frozenset[NodeId]], int] = {}
+        self._numbered: dict[Clause, str] = {}
         self._passing: dict[tuple[Viewer, frozenset[NodeId] | None], Passing] = {}
 
     def reset(self, *, keep: bool) -> None:
         """Forget what holds for one transaction; everything unless `keep`: numbers may have been rolled back."""
         self._passing.clear()
-        if not keep or len(self._rules) + len(self._clauses) + len(self._filed) > _KNOWN_LIMIT:
-            for known in (self._rules, self._clauses, self._numbers, self._filed):
+        if not keep or len(self._clauses) + len(self._filed) + len(self._numbered) > _KNOWN_LIMIT:
+            for known in (self._rules, self._clauses, self._numbers, self._filed, self._numbered):
                 known.clear()
 
     # --- what a viewer passes
@@ -137,16 +138,17 @@ class Clauses:
 
     # --- interning; inside a write transaction
 
-    def numbers_for(self, guard: Guard, audience: Audience) -> tuple[int, ...]:
-        """Return the numbers of the clauses of an audience, interned for the guard's pool."""
-        pool = guard.pool or ""
+    def numbers_for(self, workspace: str, pool: str | None, audience: Audience) -> tuple[int, ...]:
+        """Return the numbers of the clauses of an audience, interned for a pool."""
         return tuple(
-            sorted(self._intern(guard.workspace, pool, clause, audience.excluded) for clause in audience.clauses)
+            sorted([self._intern(workspace, pool or "", clause, audience.excluded) for clause in audience.clauses])
         )
 
     def rule_numbers(self, rules: Clause) -> str:
         """Return the interned rules of a conjunction as JSON text, in the order of their numbers."""
-        return listed(sorted(self._rule_number(rule) for rule in rules))
+        if rules not in self._numbered:
+            self._numbered[rules] = listed(sorted(self._rule_number(rule) for rule in rules))
+        return self._numbered[rules]
 
     def _intern(self, workspace: str, pool: str, clause: Clause, excluded: frozenset[NodeId]) -> int:
         key = (workspace, pool, clause, excluded)

@@ -9,41 +9,53 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from graph.model.access import Audience, Guard
 from graph.model.errors import BadState
 from graph.model.ids import NodeId
+from graph.store.embedded import guards as stored
 from graph.store.embedded import texts
 from graph.store.embedded.audience import columns_of, interned, numbers_of
-from graph.store.embedded.guards import GUARD_COLUMNS, guard_of, tag_texts
 from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed
+
+AudienceRow = tuple[int, str, int, int, str, int]
+"""clause, kind, tag (0: any), time, node, whether the node has several clauses"""
 
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What the audience rows of a node are made of."""
+    """What the audience rows of a node are made of; `barred` is kept beside them to be read back."""
 
     node: NodeId
     kind: str
-    tags: tuple[int, ...]
+    workspace: str
+    pool: str | None
+    tags: str
     sort: int
     clauses: tuple[int, ...]
+    barred: str | None
 
-    def rows(self) -> Iterable[tuple[int, str, int, int, str, int]]:
+    def rows(self) -> Iterable[AudienceRow]:
         """Yield one row a clause and tag, tag 0 standing for any."""
         many = int(len(self.clauses) > 1)
         for clause in self.clauses:
-            for tag in (0, *self.tags):
+            for tag in _with_any(self.tags):
                 yield clause, self.kind, tag, self.sort, self.node, many
+
+
+@lru_cache(maxsize=10_000)
+def _with_any(tags: str) -> tuple[int, ...]:
+    return (0, *sorted(set(json.loads(tags))))
 
 
 def guard(session: Session, guards: Sequence[Guard]) -> None:
     """Set or replace guards; what was admitted is filed anew if the pool, kind, tags or time changed."""
     latest = {guard.node: guard for guard in guards}
-    before = _stored(session, latest)
+    before = _filed(session, latest)
     tags = {tag: interned(session.db, "tag", tag) for tag in {tag for g in latest.values() for tag in g.tags}}
     session.db.executemany(
         "INSERT INTO guard(node, kind, workspace, pool, need, rules, live, held, excluded, tags, sort_at)"
@@ -53,10 +65,8 @@ def guard(session: Session, guards: Sequence[Guard]) -> None:
         " sort_at = excluded.sort_at",
         [_row(session, guard, tags) for guard in latest.values()],
     )
-    moved = [old for node, old in before.items() if old.audience is not None and _moves(old.guard, latest[node])]
-    if moved:
-        _take_out(session, [old.filed for old in moved])
-        admit(session, [old.audience for old in moved if old.audience is not None], removed=True)
+    if before:
+        _file_moved(session, before)
 
 
 def _row(session: Session, guard: Guard, tags: Mapping[str, int]) -> tuple[Any, ...]:
@@ -69,83 +79,71 @@ def _row(session: Session, guard: Guard, tags: Mapping[str, int]) -> tuple[Any, 
         None if guard.rules is None else session.clauses.rule_numbers(guard.rules),
         int(guard.live),
         int(guard.held),
-        listed(sorted(guard.excluded)),
-        listed(tags[tag] for tag in guard.tags) if guard.tags else "[]",
+        listed(sorted(guard.excluded)) if guard.excluded else "[]",
+        listed([tags[tag] for tag in guard.tags]),
         guard.sort_at,
     )
 
 
-def _moves(old: Guard, new: Guard) -> bool:
-    return (old.workspace, old.pool, old.kind, old.tags, old.sort_at) != (
-        new.workspace,
-        new.pool,
-        new.kind,
-        new.tags,
-        new.sort_at,
-    )
+def _file_moved(session: Session, before: Mapping[NodeId, Filed]) -> None:
+    """File anew what had an audience and hangs on other facts now."""
+    moved = [now for node, now in _filed(session, before).items() if now != before[node] and now.barred is not None]
+    if moved:
+        audiences = stored.audiences(session, [now.node for now in moved])
+        _take_out(session, [before[now.node] for now in moved])
+        _admit(session, list(audiences.values()), out=True)
 
 
-def admit(session: Session, audiences: Sequence[Audience], *, removed: bool = False) -> None:
+def admit(session: Session, audiences: Sequence[Audience]) -> None:
     """Set or replace audiences; audience rows, counters and keyword terms follow.
-
-    With `removed` the old audience rows are out already.
 
     Raises:
         BadState: a node has no guard.
     """
+    _admit(session, audiences, out=False)
+
+
+def _admit(session: Session, audiences: Sequence[Audience], *, out: bool) -> None:
+    """Admit; `out` tells that the old audience rows are out already."""
     latest = {audience.node: audience for audience in audiences}
-    stored = _stored(session, latest)
-    if len(stored) < len(latest):
-        missing = min(latest.keys() - stored.keys())
-        raise BadState("set the guard of a node before its audience", node=missing)
-    old = [stored[node].filed for node in latest]
-    new = [
-        replace(filed, clauses=session.clauses.numbers_for(stored[filed.node].guard, latest[filed.node]))
-        for filed in old
-    ]
+    old = _filed(session, latest)
+    if len(old) < len(latest):
+        raise BadState("set the guard of a node before its audience", node=min(latest.keys() - old.keys()))
+    new = {node: _admitted(session, old[node], audience) for node, audience in latest.items()}
     session.db.executemany(
         "UPDATE guard SET clause = ?, clauses = ?, barred = ? WHERE node = ?",
-        [(*columns_of(filed.clauses), listed(sorted(latest[filed.node].excluded)), filed.node) for filed in new],
+        [(*columns_of(now.clauses), now.barred, node) for node, now in new.items()],
     )
-    changed = [(was, now) for was, now in zip(old, new, strict=True) if removed or was != now]
-    if not removed:
-        _take_out(session, [was for was, _ in changed])
-    _put_in(session, [now for _, now in changed])
-    texts.file_anew(
-        session, {now.node: (was.clauses, now.clauses) for was, now in changed if was.clauses != now.clauses}
-    )
+    changed = [node for node, now in new.items() if out or now.clauses != old[node].clauses]
+    if not out:
+        _take_out(session, [old[node] for node in changed])
+    _put_in(session, [new[node] for node in changed])
+    clauses = {node: (old[node].clauses, new[node].clauses) for node in changed}
+    texts.file_anew(session, {node: (was, now) for node, (was, now) in clauses.items() if was != now})
+
+
+def _admitted(session: Session, filed: Filed, audience: Audience) -> Filed:
+    clauses = session.clauses.numbers_for(filed.workspace, filed.pool, audience)
+    barred = listed(sorted(audience.excluded)) if audience.excluded else "[]"
+    return Filed(filed.node, filed.kind, filed.workspace, filed.pool, filed.tags, filed.sort, clauses, barred)
 
 
 def drop(session: Session, nodes: Sequence[NodeId]) -> None:
     """Remove guards and audiences; the keyword texts must be gone already."""
-    _take_out(session, [stored.filed for stored in _stored(session, nodes).values()])
+    _take_out(session, _filed(session, nodes).values())
     session.db.execute("DELETE FROM guard WHERE node IN (SELECT value FROM json_each(?))", (listed(nodes),))
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    guard: Guard
-    audience: Audience | None
-    filed: Filed
-
-
-def _stored(session: Session, nodes: Iterable[NodeId]) -> dict[NodeId, _Stored]:
+def _filed(session: Session, nodes: Iterable[NodeId]) -> dict[NodeId, Filed]:
     rows = session.rows(
-        f"SELECT {GUARD_COLUMNS}, g.clause, g.clauses, g.barred"
+        "SELECT g.node, g.kind, g.workspace, g.pool, g.tags, g.sort_at, g.clause, g.clauses, g.barred"
         " FROM json_each(?) w CROSS JOIN guard g ON g.node = w.value",
         (listed(nodes),),
     )
-    names = tag_texts(session, rows)
-    return {row[0]: _read(session, row, names) for row in rows}
-
-
-def _read(session: Session, row: Sequence[Any], names: Mapping[int, str]) -> _Stored:
-    *columns, clause, clauses, barred = row
-    guard = guard_of(session, columns, names)
-    audience = None if clause is None else session.clauses.audience(guard.node, clause, clauses, barred)
-    tags = tuple(sorted(set(json.loads(columns[9]))))
-    filed = Filed(guard.node, guard.kind, tags, guard.sort_at, numbers_of(clause, clauses))
-    return _Stored(guard, audience, filed)
+    return {
+        node: Filed(node, kind, workspace, pool, tags, sort, numbers_of(clause, clauses), barred)
+        for node, kind, workspace, pool, tags, sort, clause, clauses, barred in rows
+    }
 
 
 def _put_in(session: Session, filed: Iterable[Filed]) -> None:
@@ -162,7 +160,7 @@ def _take_out(session: Session, filed: Iterable[Filed]) -> None:
     _count(session, rows, -1)
 
 
-def _count(session: Session, rows: Iterable[tuple[int, str, int, int, str, int]], by: int) -> None:
+def _count(session: Session, rows: Iterable[AudienceRow], by: int) -> None:
     """Move the counters; rows of nodes with several clauses are counted when asked."""
     counts = Counter((clause, kind, tag) for clause, kind, tag, _, _, many in rows if not many)
     session.db.executemany(

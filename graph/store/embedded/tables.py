@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -12,8 +12,9 @@ import apsw
 
 from graph.model import schema
 from graph.model.fields import FieldType, Node
+from graph.model.ids import prefix_of
 from graph.model.schema import FieldSpec, KindSpec
-from graph.store.embedded.values import DECODERS, Column, encode
+from graph.store.embedded.values import DECODERS, ENCODERS, Column, encode
 from graph.store.query import TextIndex
 
 APPLICATION_ID = 0x526F6F74
@@ -75,9 +76,9 @@ FIXED = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KindTable:
-    """The table of one node kind; its columns are the fields in their order."""
+    """The table of one node kind; its columns are the fields in their order. There is one object a kind."""
 
     spec: KindSpec
 
@@ -113,8 +114,21 @@ class KindTable:
             raise TypeError(f"{self.spec.name} has no field {name}") from None
 
     def encode(self, node: Node) -> tuple[Column, ...]:
-        """Return the row of a node."""
-        return tuple([encode(f, value) for f, value in zip(self.spec.fields, self._values(node), strict=True)])
+        """Return the row of a node.
+
+        Raises:
+            TypeError: a field does not take its value.
+        """
+        values = self._values(node)
+        try:
+            return tuple(
+                [
+                    None if value is None and nullable else encoder(value)
+                    for (encoder, nullable), value in zip(self._encoders, values, strict=True)
+                ]
+            )
+        except (TypeError, ValueError):
+            return tuple([encode(f, value) for f, value in zip(self.spec.fields, values, strict=True)])  # names it
 
     def decode(self, row: Sequence[Any]) -> Node:
         """Return the node of a row."""
@@ -164,6 +178,10 @@ class KindTable:
         return attrgetter(*self._names)
 
     @cached_property
+    def _encoders(self) -> tuple[tuple[Callable[[Any], Column], bool], ...]:
+        return tuple((ENCODERS[f.type], f.nullable) for f in self.spec.fields)
+
+    @cached_property
     def _decoded(self) -> tuple[tuple[str, Any], ...]:
         return tuple((f.name, DECODERS[f.type]) for f in self.spec.fields if f.type in DECODERS)
 
@@ -176,7 +194,12 @@ def table_of(kind: str) -> KindTable:
 
 def table_of_id(node_id: str) -> KindTable | None:
     """Return the table that a node of this id is in, or None for an id of no kind."""
-    spec = schema.kind_of(node_id)
+    return _table_of_prefix(prefix_of(node_id))
+
+
+@lru_cache(maxsize=256)
+def _table_of_prefix(prefix: str) -> KindTable | None:
+    spec = schema.kinds_by_prefix().get(prefix)
     return table_of(spec.name) if spec else None
 
 

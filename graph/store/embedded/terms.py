@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 
 _ODD = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]")
 _LONGEST = 256
+_TO_ENCODE = re.compile(r"[\x00-\x1f\x21-\x2f\x3a-\x60\x7b-\x7f]|[^ ]{257}")
+"""Finds out at one look whether a text of words with blanks between has any that is not kept as it is."""
 
 
 def prefix(clause: int, part: int) -> str:
@@ -31,10 +33,15 @@ def encoded(word: str) -> str:
     return _ODD.sub(lambda odd: f"_{ord(odd[0]):02x}", word)
 
 
-def document(prefixes: Sequence[str], words: Iterable[str]) -> str:
-    """Return what is given to the index for a text: every different word once behind every prefix."""
-    plain = [encoded(word) for word in dict.fromkeys(words)]
-    return " ".join([" ".join([before + word for word in plain]) for before in prefixes])
+def document(prefixes: Sequence[str], text: str) -> str:
+    """Return what is given to the index for words with blanks between: each once behind every prefix."""
+    if not text:
+        return ""
+    words: Iterable[str] = dict.fromkeys(text.split(" "))
+    if _TO_ENCODE.search(text):
+        words = map(encoded, words)
+    plain = " ".join(words)
+    return " ".join([before + plain.replace(" ", f" {before}") for before in prefixes])
 
 
 def any_of(prefixes: Sequence[str], words: Iterable[str]) -> str:

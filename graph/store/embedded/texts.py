@@ -147,8 +147,7 @@ def _add_terms(session: Session, texts: Iterable[tuple[_Text, tuple[int, ...]]])
 
 
 def _document(text: _Text, clauses: tuple[int, ...]) -> str:
-    words = text.words.split(" ") if text.words else ()
-    return terms.document([terms.prefix(clause, text.part) for clause in clauses], words)
+    return terms.document([terms.prefix(clause, text.part) for clause in clauses], text.words)
 
 
 def _remove_terms(session: Session, texts: Iterable[tuple[_Text, tuple[int, ...]]]) -> None:

@@ -54,7 +54,11 @@ def to_json(value: Any) -> str:
 
 def listed(values: Any) -> str:
     """Return texts or numbers as one parameter, to be read by ``json_each(?)``; any text is safe in it."""
-    return json.dumps(tuple(values), separators=(",", ":"))
+    items = tuple(values)
+    return _LISTED(items) if items else "[]"
+
+
+_LISTED = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def texts_from(column: str) -> tuple[str, ...]:
