@@ -6,7 +6,7 @@ All functions are pure: a service reads the facts, these decide. Source: KN-39 t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from graph.model.access import ALL_AGENTS, Clause, Rule, RuleKind, Viewer
@@ -176,6 +176,17 @@ def make_viewer(
         audits=_audits(facts),
         pools=None if pools is None else frozenset(pools),
     )
+
+
+def viewer_of_base(viewer: Viewer, kb: KbScope) -> Viewer:
+    """Return who reads what a knowledge base reads, and nothing that `viewer` does not read himself.
+
+    Source: KN-53, CO-22.
+    """
+    rules = {pool_rule(base) for base in (*_wider_bases(kb.owner), kb)}
+    held = {rule for rule in rules if viewer.passes(rule)}
+    held |= {rule for rule in viewer.held if rule.kind is RuleKind.WORKSPACE}
+    return replace(viewer, held=frozenset(held), audits=frozenset())
 
 
 def may_read(viewer: Viewer, kb: KbScope) -> bool:

@@ -61,9 +61,7 @@ async def with_support(session: Session, versions: Sequence[BlockVersion]) -> Ma
     return {version.id: BlockVersionView(node=version, support=supports[version.id]) for version in versions}
 
 
-async def _versions(
-    session: Session, field: str, owners: Sequence[NodeId], as_of: AsOf
-) -> Sequence[BlockVersionView]:
+async def _versions(session: Session, field: str, owners: Sequence[NodeId], as_of: AsOf) -> Sequence[BlockVersionView]:
     if not owners:
         return ()
     where = both(In(field, list(owners)), believed_where(as_of))

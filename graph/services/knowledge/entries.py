@@ -59,9 +59,7 @@ async def attributes_of(
     found = await _believed(session, Attribute, entry_ids, as_of)
     shown = {id_: sorted((a for a in all_ if holds(a, as_of)), key=_attribute_order) for id_, all_ in found.items()}
     supports = await supports_of(session, [attribute for all_ in shown.values() for attribute in all_])
-    return {
-        id_: tuple(AttributeView(node=a, support=supports[a.id]) for a in shown.get(id_, ())) for id_ in entry_ids
-    }
+    return {id_: tuple(AttributeView(node=a, support=supports[a.id]) for a in shown.get(id_, ())) for id_ in entry_ids}
 
 
 async def _believed(
@@ -95,6 +93,7 @@ def _view(entry: Entry, version: EntryVersion, facets: Iterable[Facet], as_of: A
         aliases=_in_order(values.get(FacetField.ALIAS, ()), version.aliases),
         summary=values[FacetField.SUMMARY][-1] if FacetField.SUMMARY in values else None,
         version=version.version,
+        recorded_at=version.recorded_at,
         origin=entry.origin,
         read_only=entry.read_only,
         created_at=entry.created_at,

@@ -6,10 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.access import Viewer
-from graph.model.edges import EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Attribute, BlockVersion, Entry, Facet, Relation
 from graph.model.time import Millis
 from graph.rules.entry_match import TIERS, match_tiers
@@ -18,12 +16,12 @@ from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.listing import Listing, Row, counted, cut_rows, find_listing, nothing
 from graph.services.knowledge.owners import readable_bases
+from graph.services.knowledge.sources import citing_statements
 from graph.services.knowledge.views import EntryView
 from graph.services.settings import load_settings
 from graph.store.query import (
     After,
     And,
-    Direction,
     Eq,
     Find,
     In,
@@ -123,23 +121,13 @@ async def _written_by(session: Session, viewer: Viewer, authors: Sequence[NodeId
 
 async def _citing(session: Session, source_id: NodeId) -> Sequence[NodeId]:
     """Return the entries of which a current statement cites the source in any of its versions."""
-    source = (await session.open([source_id])).get(source_id)
-    if not isinstance(source, Source):
-        return ()
-    versions = (await session.page(Find(kind=Source, where=Eq("series", source.series)))).nodes
-    edges = await session.reader.edges(
-        session.viewer, [version.id for version in versions], [EdgeType.CITES], Direction.IN
-    )
-    statements = await session.open(sorted({edge.source for edge in edges}))
-    return sorted({entry for statement in statements.values() if (entry := _entry_of(statement)) is not None})
+    return sorted({entry for node in await citing_statements(session, source_id) for entry in _entries_of(node)})
 
 
-def _entry_of(statement: Node) -> NodeId | None:
+def _entries_of(statement: Node) -> tuple[NodeId, ...]:
     if isinstance(statement, Relation):
-        return statement.subject_id if statement.current else None
-    if isinstance(statement, BlockVersion | Attribute | Facet) and statement.invalidated_at is None:
-        return statement.entry_id
-    return None
+        return statement.subject_id, statement.object_id
+    return (statement.entry_id,) if isinstance(statement, BlockVersion | Attribute | Facet) else ()
 
 
 async def _by_match(

@@ -39,7 +39,7 @@ class EntryView:
 
     Attributes:
         pool: its knowledge base.
-        version: number of the entry version of that time.
+        version: number of the entry version of that time, believed since `recorded_at`.
         aliases: in the order of that version.
         summary: None if there is none or its evidence is hidden.
         deleted_at: set only in reads of a time before the deletion.
@@ -54,6 +54,7 @@ class EntryView:
     aliases: tuple[str, ...]
     summary: str | None
     version: int
+    recorded_at: Millis
     origin: str
     read_only: bool
     created_at: Millis
