@@ -17,7 +17,7 @@ def cite(source: str, quote: str, role: str = "supports") -> Json:
     return {"source": source, "quote": quote, "role": role}
 
 
-def block(text: str, *citations: Json, **fields: Any) -> Json:
+def block(text: str | None, *citations: Json, **fields: Any) -> Json:
     """A stated, settled, lasting addition."""
     given = {
         "text": text,
@@ -34,7 +34,7 @@ def block(text: str, *citations: Json, **fields: Any) -> Json:
 def deduction(condition: str, conclusion: str, *basis: str, date: str = "2025-05-10", **fields: Any) -> Json:
     content = {"condition": condition, "conclusion": conclusion, "basis": list(basis), "date": date}
     inferred = {"basis": "deduced", "standing": "inferred", "change": "inference", **fields}
-    return block("", text=None, deduction=content, **inferred)
+    return block(None, deduction=content, **inferred)
 
 
 def create(name: str, *blocks: Json, type: str = "concept", **fields: Any) -> Json:

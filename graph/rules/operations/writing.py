@@ -405,6 +405,7 @@ def relates(state: RelationState) -> Edge:
 
 
 def put_version(work: Work, block: Block, content: BlockContent, *, number: int) -> BlockState:
+    """Put a version of a block, with its evidence and its keyword text."""
     version = BlockVersion(
         id=work.new_id(BlockVersion.PREFIX),
         **_place(work),
@@ -439,6 +440,7 @@ def put_version(work: Work, block: Block, content: BlockContent, *, number: int)
 
 
 def end_version(work: Work, state: BlockState) -> None:
+    """Believe the current version of a block no more."""
     work.changes.patch(state.version.id, invalidated_at=work.at)
     work.changes.untext(state.version.id, TEXT_OF_BLOCK)
 
@@ -446,6 +448,7 @@ def end_version(work: Work, state: BlockState) -> None:
 def put_relation_version(
     work: Work, relation: Relation, validity: Validity, attributes: Json, *, number: int
 ) -> RelationVersion:
+    """Put a version of a relation's validity."""
     version = RelationVersion(
         id=work.new_id(RelationVersion.PREFIX),
         **_place(work),
