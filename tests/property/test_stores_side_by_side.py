@@ -1,5 +1,7 @@
 """Random sequences of operations on the reference and the embedded store: every answer is the same (KN-12).
 
+The reference is wrapped by the observing store, which must not change an answer either.
+
 Operations draw from few ids, names and words, so that they collide: keys are taken, nodes are deleted and come back,
 links lead to what is missing, transactions fail half-way. ``ROOTWARD_STORE_SEQUENCES`` sets how many sequences run.
 """
@@ -29,6 +31,7 @@ from graph.model.nodes.knowledge import BlockVersion, Entry
 from graph.model.time import Millis
 from graph.store.embedded import EmbeddedStore
 from graph.store.memory import MemoryStore
+from graph.store.observing import ObservingStore
 from graph.store.port import Reader, Store, Writer
 from graph.store.query import (
     And,
@@ -211,7 +214,7 @@ class SideBySide(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         clock = FakeClock()
         self.stores: dict[str, Store] = {
-            "memory": MemoryStore(clock=clock),
+            "memory": ObservingStore(MemoryStore(clock=clock)),
             "embedded": EmbeddedStore(Path(self.folder.name) / "store.db", clock=clock),
         }
         for store in self.stores.values():

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from graph.model.access import Guard, Need, Rule, SystemScope, Viewer
 from graph.model.edges import LAW_EDGES
 from graph.model.ids import NodeId
 from graph.rules.visibility import source_graph, visible_to
-from graph.services.audience import dependents, law_edge, recompute
-from graph.store.port import Reader, Store, Writer
+from graph.services.audience import guard_and_decide, hold_dependents, law_edge
+from graph.store.port import Store, Writer
 from graph.store.query import Direction
 from tests.support.builders import World, clause
 
@@ -49,43 +49,20 @@ class Lawful:
             await writer.lock([pool_id, *sources, *map(self.id, held)])
             await writer.put([node])
             await writer.link([self.world.cites(id, source) for source in sources])
-            await writer.guard([guard])
-            await recompute(writer, [id])
+            await guard_and_decide(writer, [guard])
 
         await self.store.transact(work)
 
     async def set_live(self, name: str, live: bool) -> None:
-        """Withdraw a source or let it return, under locks of it, its dependents and their pools."""
+        """Withdraw a source or let it return, as the services do: hold what rests on it, change, decide anew."""
         id = self.id(name)
 
-        async def change(writer: Writer) -> None:
+        async def work(writer: Writer) -> None:
+            await hold_dependents(writer, [id])
             (guard,) = (await writer.guards([id])).values()
-            await writer.guard([replace(guard, live=live)])
-            await recompute(writer, [id])
+            await guard_and_decide(writer, [replace(guard, live=live)])
 
-        await self._locked([id], change)
-
-    async def _locked(self, ids: list[NodeId], change: Callable[[Writer], Awaitable[None]]) -> None:
-        async with self.store.reading() as reader:
-            wanted = await self._concerned(reader, ids)
-        missing: frozenset[NodeId] = frozenset({NodeId("")})
-        while missing:
-            locked = wanted
-
-            async def work(writer: Writer, locked: frozenset[NodeId] = locked) -> frozenset[NodeId]:
-                await writer.lock(sorted(locked))
-                beyond = await self._concerned(writer, ids) - locked
-                if not beyond:
-                    await change(writer)
-                return beyond
-
-            missing = await self.store.transact(work)
-            wanted |= missing
-
-    async def _concerned(self, reader: Reader, ids: list[NodeId]) -> frozenset[NodeId]:
-        nodes = await dependents(reader, ids)
-        guards = await reader.guards(sorted(nodes))
-        return nodes | {guard.pool for guard in guards.values() if guard.pool is not None}
+        await self.store.transact(work)
 
     async def shown(self, viewer: Viewer, names: Iterable[str]) -> set[str]:
         """Return the names of the nodes that the store shows, by its audiences."""
