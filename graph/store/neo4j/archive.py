@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from graph.model.access import Audience, Guard
+from graph.model.access import Audience, Guard, SystemScope
 from graph.model.edges import Edge
 from graph.model.errors import BadState
 from graph.model.fields import Node
@@ -78,8 +78,6 @@ def _loader(batch: Sequence[Row]) -> Callable[[Writer], Awaitable[None]]:
 
 
 async def _present(writer: Writer, nodes: Sequence[Node]) -> set[NodeId]:
-    from graph.model.access import SystemScope
-
     return set(await writer.get(SystemScope(reason="import"), [node.id for node in nodes]))
 
 

@@ -11,7 +11,7 @@ from neo4j import AsyncDriver
 
 from graph.model.errors import StoreError, StoreUnavailable
 from graph.model.time import Clock
-from graph.store.neo4j import archive, migrations
+from graph.store.neo4j import archive, gate, migrations
 from graph.store.neo4j.driver import AutoCommit, Sessions, connect
 from graph.store.neo4j.faults import DRIVER_ERRORS
 from graph.store.neo4j.reader import Neo4jReader
@@ -96,8 +96,11 @@ class Neo4jStore:
         return await migrations.listed(self._reads)
 
     async def export_rows(self) -> AsyncIterator[Row]:
-        async for row in archive.export_rows(self._reads):
-            yield row
+        """Yield everything in one state: writers wait until the last row was taken, readers go on."""
+        reads = self._reads
+        async with self._working(), gate.held(self._sessions, self._clock):
+            async for row in archive.export_rows(reads):
+                yield row
 
     async def import_rows(self, rows: AsyncIterator[Row]) -> int:
         return await archive.import_rows(self._reads, Transactions(self._sessions, self._clock), rows)

@@ -18,7 +18,9 @@ from graph.model.errors import AlreadyExists, RootwardError, StoreUnavailable
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.work import Receipt
 from graph.model.time import Clock
+from graph.store.neo4j import gate
 from graph.store.neo4j.driver import AutoCommit, InTransaction, Sessions, backoff_s
+from graph.store.neo4j.encoding import Properties, encode_node
 from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, TryAgain, is_lost_connection, translated
 from graph.store.neo4j.writer import Neo4jWriter
 from graph.store.port import Writer
@@ -28,6 +30,12 @@ T = TypeVar("T")
 Work = Callable[[Writer], Awaitable[T]]
 
 MAX_ATTEMPTS = 40
+
+
+_PASS_WITH_RECEIPT = (
+    f"{gate.PASS} WITH 1 AS passed MERGE (n:Node {{id: $receipt.id}}) ON CREATE SET n:Placeholder "
+    "WITH n WHERE n:Placeholder REMOVE n:Placeholder SET n:Receipt, n += $receipt, n.attempt = $attempt RETURN n.id"
+)
 
 
 class _Unknown(Exception):
@@ -89,10 +97,11 @@ class Transactions:
 
     async def _written(self, run: _Run[T], writer: Neo4jWriter, runner: InTransaction, attempt: int) -> T:
         """Do everything but the commit."""
-        if run.tx_id is not None:
-            await writer.put([self._receipt(run.tx_id)])
-            await runner.run(
-                "MATCH (n:Receipt {id: $id}) SET n.attempt = $attempt", id=receipt_id(run.tx_id), attempt=attempt
+        if run.tx_id is None:
+            await runner.run(gate.PASS)
+        elif not await runner.run(_PASS_WITH_RECEIPT, receipt=self._receipt(run.tx_id), attempt=attempt):
+            raise AlreadyExists(
+                "a transaction of this id was committed before", kind=Receipt.__name__, key_fields=("id",)
             )
         result = await run.work(writer)
         await writer.flush()
@@ -123,8 +132,8 @@ class Transactions:
             raise error
         return run.results[settled]
 
-    def _receipt(self, tx_id: str) -> Receipt:
-        return Receipt(id=receipt_id(tx_id), workspace=WorkspaceId(""), created_at=self._clock.now())
+    def _receipt(self, tx_id: str) -> Properties:
+        return encode_node(Receipt(id=receipt_id(tx_id), workspace=WorkspaceId(""), created_at=self._clock.now()))
 
     def _unknown(self) -> StoreUnavailable:
         return StoreUnavailable("the connection broke during the commit: look whether it arrived", outcome="unknown")
