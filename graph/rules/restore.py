@@ -8,8 +8,8 @@ transaction. Images are those of `graph.rules.images`. Source: KN-91 to KN-103.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from graph.model.errors import NameTaken, NotRestorable, PreviewStale, RestoreConflict
 from graph.model.ids import NodeId
@@ -39,6 +39,7 @@ __all__ = [
     "plan_restore",
     "require_restorable",
     "restore_drafts",
+    "without_current",
 ]
 
 State = Mapping[str, Image | None]
@@ -145,6 +146,21 @@ def plan_restore(records: Iterable[SealedAudit], present: State, live_names: Liv
         restorable=not any(step.conflict or step.name_taken_by for step in steps),
         preview_hash=digest([_shown(step) for step in steps]),
     )
+
+
+def without_current(plan: RestorePlan, hidden: Collection[str]) -> RestorePlan:
+    """Return the plan as one may see it who may not see the present value of these records' targets (KN-60).
+
+    Only a record in conflict can be among them: otherwise the present value is the record's own `after` image.
+
+    Args:
+        plan: as it was worked out.
+        hidden: ids of records.
+    """
+    if not hidden:
+        return plan
+    steps = tuple(replace(step, current=None) if step.record.id in hidden else step for step in plan.steps)
+    return replace(plan, steps=steps, preview_hash=digest([_shown(step) for step in steps]))
 
 
 def require_restorable(plan: RestorePlan, expected_preview_hash: str | None = None) -> None:

@@ -82,7 +82,7 @@ async def load_statements(
     ids, inside = sorted(live), sorted(live.keys() & set(whole))
     versions = await _current(reader, EntryVersion, ids)
     facets = await _current(reader, Facet, ids)
-    attributes = await _current(reader, Attribute, inside)
+    attributes = await find_all(reader, Attribute, In("entry_id", inside)) if inside else ()
     block_versions = await _current(reader, BlockVersion, inside)
     blocks = await find_all(reader, Block, And((In("entry_id", inside), Eq("deleted_at", None)))) if inside else ()
     relation_ids = sorted(relation.id for relation in relations)
@@ -183,7 +183,7 @@ def _entry(
     order = {alias: place for place, alias in enumerate(version.aliases)}
     aliases = [state for state in facets if state.facet.field == FacetField.ALIAS]
     summaries = [state for state in facets if state.facet.field == FacetField.SUMMARY]
-    present, closed = _values(
+    present, closed = present_values(
         [AttributeState(attribute=v, rests_on=support_of(evidence.get(v.id, ()))) for v in values]
     )
     same = tuple(edge.target for edge in marks if edge.source == entry.id and edge.type is EdgeType.SAME_AS)
@@ -205,16 +205,22 @@ def _entry(
     )
 
 
-def _values(states: Sequence[AttributeState]) -> tuple[dict[str, AttributeState], tuple[AttributeState, ...]]:
-    """Tell the present value of each key from those that hold no more: an open end first, then the latest."""
-    present: dict[str, AttributeState] = {}
-    closed = []
-    ordered = sorted(states, key=lambda s: (s.attribute.valid_to is None, s.attribute.version), reverse=True)
-    for state in ordered:
-        if state.attribute.key in present:
-            closed.append(state)
-        else:
-            present[state.attribute.key] = state
+def present_values(
+    states: Iterable[AttributeState],
+) -> tuple[dict[str, AttributeState], tuple[AttributeState, ...]]:
+    """Tell the present value of each key from the current values that hold no more.
+
+    The value written last is the present one, unless it was ended since: then the key is not set, and what is
+    current beside it is past.
+
+    Args:
+        states: all values of an entry, ended ones too.
+    """
+    listed = sorted(states, key=lambda s: (s.attribute.recorded_at, s.attribute.version, s.attribute.id))
+    last = {state.attribute.key: state for state in listed}
+    present = {key: state for key, state in sorted(last.items()) if state.attribute.invalidated_at is None}
+    chosen = {state.attribute.id for state in present.values()}
+    closed = [s for s in listed if s.attribute.invalidated_at is None and s.attribute.id not in chosen]
     return present, tuple(closed)
 
 

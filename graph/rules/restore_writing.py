@@ -1,0 +1,480 @@
+"""Carrying out the steps of a restore: every value that returns is a new version of the same object.
+
+`graph.rules.restore` has decided what may return; here nothing is checked. Made of the same steps as the operations
+(`graph.rules.operations.writing`). Source: KN-23, KN-94, KN-101, KN-102.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graph.model.edges import Edge, EdgeType
+from graph.model.ids import NodeId, prefix_of
+from graph.model.nodes.knowledge import Block, CurationGuide, Entry, FacetField, Relation
+from graph.rules.images import BLOCKS, RELATIONS, Image, same_image
+from graph.rules.operations import imaging
+from graph.rules.operations.ending import end_entry
+from graph.rules.operations.naming import take_name
+from graph.rules.operations.state import (
+    AttributeState,
+    BlockState,
+    Cited,
+    EntryState,
+    FacetState,
+    RelationState,
+    Support,
+    cites,
+)
+from graph.rules.operations.work import Work
+from graph.rules.operations.writing import (
+    TEXT_OF_BLOCK,
+    Validity,
+    edit_block,
+    end_attribute,
+    end_block,
+    end_facet,
+    gather,
+    make_attribute,
+    make_facet,
+    next_entry_version,
+    put_entry_version,
+    put_relation_version,
+    put_version,
+    relates,
+    retract_relation,
+    revise_relation,
+    supersedes,
+    touch_entry,
+)
+from graph.rules.restore_past import (
+    EntryPast,
+    Past,
+    attributes_of_image,
+    content_of_image,
+    evidence_of,
+    support_of_image,
+    validity_of_image,
+)
+from graph.rules.restore_world import RestoreStep, is_edit
+
+
+def carry_out(work: Work, past: Past, steps: Iterable[RestoreStep]) -> None:
+    """Put the changes of all steps into `work`, each on what the ones before it left.
+
+    Args:
+        work: on the present of everything that the steps touch; it lives in one knowledge base.
+        past: the ended parts of the same objects; kept up.
+        steps: of a plan that may be carried out, in its order.
+    """
+    for step in steps:
+        part = work.fork(step.record.draft.reason)
+        part.reason = work.reason
+        _Step(part, past, step).run()
+        work.adopt(part)
+
+
+class _Step:
+    """One step, on a copy of what the ones before it left."""
+
+    def __init__(self, work: Work, past: Past, step: RestoreStep) -> None:
+        self.work = work
+        self.past = past
+        self.step = step
+        self.target = step.record.draft.target_id
+
+    def run(self) -> None:
+        kind = prefix_of(self.target)
+        restored = self.step.restored
+        if kind == Entry.PREFIX:
+            self._entry(restored)
+        elif kind == Block.PREFIX:
+            self._block(restored)
+        elif kind == Relation.PREFIX:
+            self._relation(restored)
+        elif kind == CurationGuide.PREFIX:
+            self._guide(restored)
+
+    # Entries
+
+    def _entry(self, restored: Image | None) -> None:
+        if restored is None:
+            self._end_entry()
+        elif is_edit(self.step.record):
+            self._edit_entry(self.work.entries[self.target], restored)
+        else:
+            self._revive_entry(restored)
+
+    def _end_entry(self) -> None:
+        state = self.work.entries[self.target]
+        for block in self.work.blocks_of(state.id):
+            self.past.note_block(block)
+        for relation in self.work.relations_of(state.id):
+            self.past.note_relation(relation)
+        self.past.note_entry(state, self.work.at)
+        end_entry(self.work, state)
+
+    def _revive_entry(self, image: Image) -> None:
+        known = self.past.entries[self.target]
+        name = self._facet(known, FacetField.NAME, image["name"], image["nameSupport"])
+        entry = replace(
+            known.entry,
+            name=image["name"],
+            live_name=take_name(self.work, self.target, image["name"]),
+            type=image["type"],
+            current_version=known.version.version + 1,
+            deleted_at=None,
+            principal_id=_optional(image.get("principalId")),
+        )
+        state = EntryState(
+            entry=entry,
+            version=known.version,
+            name=name,
+            aliases=tuple(self._aliases(known, image["aliases"])),
+            summary=self._summary(known, image),
+            distinct_from=known.distinct_from,
+            same_as=known.same_as,
+        )
+        self._show_by(known.shown_by, name)
+        state = self._point(state, image)
+        state = self._revive_attributes(state, known, image)
+        version = put_entry_version(self.work, state, entry.current_version)
+        self.work.changes.links.append(supersedes(version.id, known.version.id, None, self.work.reason))
+        self.work.changes.patch(
+            entry.id,
+            name=entry.name,
+            live_name=entry.live_name,
+            type=entry.type,
+            current_version=entry.current_version,
+            deleted_at=None,
+            principal_id=entry.principal_id,
+        )
+        self.work.entries[entry.id] = replace(state, version=version)
+        touch_entry(self.work, entry.id)
+        self._revive_parts(image)
+        self.past.note_entry(self.work.entries[entry.id])
+
+    def _revive_parts(self, image: Image) -> None:
+        for id_, block in image[BLOCKS].items():
+            self._revive_block(NodeId(id_), block)
+        for id_, relation in image[RELATIONS].items():
+            self._revive_relation(NodeId(id_), relation)
+
+    def _revive_attributes(self, state: EntryState, known: EntryPast, image: Image) -> EntryState:
+        """Bring back the values that the image names, and the closed ones that ended together with the entry."""
+        wanted = {key: value for key, value in attributes_of_image(image).items() if value is not None}
+        ended_at = known.entry.deleted_at
+        closed: list[AttributeState] = []
+        values: dict[str, AttributeState] = {}
+        for key in sorted({*wanted, *(s.attribute.key for s in known.attributes)}):
+            together = [s for s in known.values_of(key) if s.attribute.invalidated_at == ended_at]
+            beside = [s for s in together if not _is_value(s, wanted.get(key))]
+            closed += self._renew(known, key, beside)
+            if key in wanted:
+                values[key] = self._value(known, key, wanted[key], behind=len(beside))
+        return replace(state, attributes=values, closed_attributes=tuple(closed))
+
+    def _edit_entry(self, state: EntryState, image: Image) -> None:
+        known = self.past.entries[self.target]
+        after = self._renamed(state, known, image)
+        if "aliases" in image:
+            after = replace(after, aliases=tuple(self._aliases(known, image["aliases"], after.aliases)))
+        if "summary" in image and not same_image(imaging.summary(after.summary), _summary_image(image)):
+            if after.summary is not None:
+                end_facet(self.work, after.summary)
+            after = replace(after, summary=self._summary(known, image))
+        if "type" in image:
+            after = replace(after, entry=replace(after.entry, type=image["type"]))
+        for key, value in attributes_of_image(image).items():
+            after = self._set_attribute(after, known, key, value)
+        after = self._point(after, image)
+        next_entry_version(self.work, after)
+        self.past.note_entry(self.work.entries[self.target])
+
+    def _renamed(self, state: EntryState, known: EntryPast, image: Image) -> EntryState:
+        if "name" not in image or same_image(imaging.name(state.name), _only(image, "name", "nameSupport")):
+            return state
+        more = state.name.gathered
+        name = self._facet(known, FacetField.NAME, image["name"], image["nameSupport"], more)
+        end_facet(self.work, state.name)
+        self._show_by((state.name.facet.id,), name)
+        live_name = take_name(self.work, state.id, image["name"], old=state.entry.name)
+        return replace(state, name=name, entry=replace(state.entry, name=image["name"], live_name=live_name))
+
+    def _show_by(self, old: Iterable[NodeId], name: FacetState) -> None:
+        changes = self.work.changes
+        shown_by = [Edge(type=EdgeType.SHOWN_BY, source=self.target, target=facet) for facet in old]
+        changes.unlinks += shown_by
+        changes.links.append(Edge(type=EdgeType.SHOWN_BY, source=self.target, target=name.facet.id))
+        changes.touched.add(self.target)
+
+    def _facet(
+        self, known: EntryPast, kind: FacetField, value: str, rests_on: Image, gathered: Support | None = None
+    ) -> FacetState:
+        """Put a name or alias again, with the evidence that its last life had gathered, and `gathered` besides."""
+        last = known.last_facet(kind, value, rests_on)
+        more = (last.gathered if last else Support()).union(gathered or Support())
+        return make_facet(self.work, self.target, kind, value, support_of_image(rests_on), more)
+
+    def _aliases(
+        self, known: EntryPast, images: Sequence[Image], present: Sequence[FacetState] = ()
+    ) -> list[FacetState]:
+        """Return the aliases of an image; those that are there already stay, others of the present end."""
+        kept: list[FacetState] = []
+        for image in images:
+            rests_on = _only(image, "citations", "derivedFrom")
+            same = (s for s in present if s.facet.value == image["alias"] and s not in kept)
+            found = next((s for s in same if same_image(imaging.support(s.rests_on), rests_on)), None)
+            kept.append(found or self._facet(known, FacetField.ALIAS, image["alias"], rests_on))
+        for state in present:
+            if state not in kept:
+                end_facet(self.work, state)
+        return kept
+
+    def _summary(self, known: EntryPast, image: Image) -> FacetState | None:
+        """Put a summary again; one that a person typed rests on his note, which no image of a summary names."""
+        value = image.get("summary") or ""
+        if not value:
+            return None
+        last = known.last_facet(FacetField.SUMMARY, value, _summary_image(image))
+        rests_on = last.rests_on if last else Support(derived_from=tuple(map(NodeId, image["summaryFrom"])))
+        return make_facet(self.work, self.target, FacetField.SUMMARY, value, rests_on)
+
+    def _set_attribute(self, state: EntryState, known: EntryPast, key: str, image: Image | None) -> EntryState:
+        old = state.attributes.get(key)
+        values = {name: value for name, value in state.attributes.items() if name != key}
+        if old is not None and _is_value(old, image):
+            return state
+        closed = list(state.closed_attributes)
+        beside: list[AttributeState] = []
+        if old is not None:
+            end_attribute(self.work, old)
+            made_with = [s for s in closed if _closed_by(s, old, image)]
+            for value in made_with:
+                end_attribute(self.work, value)
+                closed.remove(value)
+            ended_with = [s for s in known.values_of(key) if s.attribute.invalidated_at == old.attribute.recorded_at]
+            beside = [s for s in ended_with if not _is_value(s, image) and s.attribute.valid_to is not None]
+            closed += self._renew(known, key, beside)
+        if image is not None:
+            values[key] = self._value(known, key, image, behind=len(beside))
+        return replace(state, attributes=values, closed_attributes=tuple(closed))
+
+    def _value(self, known: EntryPast, key: str, image: Image, *, behind: int) -> AttributeState:
+        return make_attribute(
+            self.work,
+            self.target,
+            key,
+            image["value"],
+            validity_of_image(image),
+            support_of_image(image),
+            number=_last_number(known, key) + behind + 1,
+        )
+
+    def _renew(self, known: EntryPast, key: str, ended: Sequence[AttributeState]) -> list[AttributeState]:
+        """Put closed values again, in their order."""
+        first = _last_number(known, key) + 1
+        listed = sorted(ended, key=lambda s: (s.attribute.version, s.attribute.id))
+        return [
+            make_attribute(
+                self.work,
+                self.target,
+                key,
+                state.attribute.value,
+                Validity.of(state.attribute),
+                state.rests_on,
+                number=number,
+            )
+            for number, state in enumerate(listed, start=first)
+        ]
+
+    def _point(self, state: EntryState, image: Image) -> EntryState:
+        """Let the edges to other entries and to a principal be those of the image, where it names them."""
+        if "distinctFrom" in image:
+            self._mark_distinct(state, [NodeId(id_) for id_ in image["distinctFrom"]])
+        if "sameAs" in image:
+            self._mark(EdgeType.SAME_AS, state.same_as, [NodeId(id_) for id_ in image["sameAs"]])
+        if "principalId" in image:
+            state = self._identify(state, _optional(image["principalId"]))
+        return replace(
+            state,
+            distinct_from=tuple(map(NodeId, image.get("distinctFrom", state.distinct_from))),
+            same_as=tuple(map(NodeId, image.get("sameAs", state.same_as))),
+        )
+
+    def _mark_distinct(self, state: EntryState, wanted: Sequence[NodeId]) -> None:
+        """Set marks of distinctness, which may lead either way."""
+        self._mark(EdgeType.DISTINCT_FROM, state.distinct_from, wanted)
+        gone = [other for other in state.distinct_from if other not in wanted]
+        back = [Edge(type=EdgeType.DISTINCT_FROM, source=other, target=self.target) for other in gone]
+        self.work.changes.unlinks += back
+
+    def _mark(self, type_: EdgeType, present: Sequence[NodeId], wanted: Sequence[NodeId]) -> None:
+        changes, props = self.work.changes, {"recorded_at": self.work.at}
+        gone, new = set(present) - set(wanted), set(wanted) - set(present)
+        changes.unlinks += [Edge(type=type_, source=self.target, target=other) for other in sorted(gone)]
+        changes.links += [Edge(type=type_, source=self.target, target=other, props=props) for other in sorted(new)]
+
+    def _identify(self, state: EntryState, principal: NodeId | None) -> EntryState:
+        old, changes = self.past.entries[state.id].entry.principal_id, self.work.changes
+        if old is not None and old != principal:
+            changes.unlinks.append(Edge(type=EdgeType.IDENTIFIES, source=state.id, target=old))
+        if principal is not None and old != principal:
+            props = {"recorded_at": self.work.at}
+            changes.links.append(Edge(type=EdgeType.IDENTIFIES, source=state.id, target=principal, props=props))
+        if state.entry.principal_id != principal:
+            changes.patch(state.id, principal_id=principal)
+        return replace(state, entry=replace(state.entry, principal_id=principal))
+
+    # Blocks
+
+    def _block(self, restored: Image | None) -> None:
+        if restored is None:
+            state = self.work.blocks[self.target]
+            self.past.note_block(state)
+            end_block(self.work, state)
+            touch_entry(self.work, state.entry_id)
+        elif is_edit(self.step.record):
+            self._edit_block(self.work.blocks[self.target], restored)
+        else:
+            self._revive_block(self.target, restored)
+            touch_entry(self.work, NodeId(restored["entryId"]))
+
+    def _revive_block(self, id_: NodeId, image: Mapping[str, Any]) -> None:
+        known = self.past.blocks[id_]
+        number, entry = known.version.version + 1, NodeId(image["entryId"])
+        block = replace(
+            known.block, entry_id=entry, position=image["position"], current_version=number, deleted_at=None
+        )
+        self._belong(known.block, entry)
+        self.work.changes.patch(id_, entry_id=entry, position=block.position, current_version=number, deleted_at=None)
+        made = put_version(self.work, block, content_of_image(image), number=number)
+        self.work.changes.links.append(supersedes(made.version.id, known.version.id, None, self.work.reason))
+        self.work.changes.touched.add(id_)
+        self._said_by(made)
+
+    def _edit_block(self, state: BlockState, image: Image) -> None:
+        if "text" in image:
+            state = edit_block(self.work, state, content_of_image(image), change=None)
+            self._said_by(state)
+        if "position" in image:
+            self._move_block(state, NodeId(image["entryId"]), image["position"])
+        touch_entry(self.work, self.work.blocks[self.target].entry_id)
+
+    def _move_block(self, state: BlockState, entry: NodeId, position: int) -> None:
+        block = replace(state.block, entry_id=entry, position=position)
+        version = replace(state.version, entry_id=entry)
+        self._belong(state.block, entry)
+        self.work.changes.patch(state.id, entry_id=entry, position=position)
+        if entry != state.entry_id:
+            self.work.changes.patch(version.id, entry_id=entry)
+            self.work.changes.text(version.id, entry, TEXT_OF_BLOCK, version.text)
+            touch_entry(self.work, state.entry_id)
+        self.work.blocks[state.id] = replace(state, block=block, version=version)
+
+    def _belong(self, block: Block, entry: NodeId) -> None:
+        if block.entry_id != entry:
+            changes = self.work.changes
+            changes.unlinks.append(Edge(type=EdgeType.HAS_BLOCK, source=block.entry_id, target=block.id))
+            changes.links.append(Edge(type=EdgeType.HAS_BLOCK, source=entry, target=block.id))
+
+    def _said_by(self, made: BlockState) -> None:
+        """Let the name of the entry rest on the returning block too, as after every write of one."""
+        entry = self.work.entries[made.entry_id]
+        gather(self.work, made.entry_id, entry.name, Support(derived_from=(made.version.id,)))
+
+    # Relations
+
+    def _relation(self, restored: Image | None) -> None:
+        if restored is None:
+            state = self.work.relations[self.target]
+            self.past.note_relation(state)
+            retract_relation(self.work, state)
+            self._touch_subject(state.relation)
+        elif is_edit(self.step.record):
+            self._edit_relation(self.work.relations[self.target], restored)
+        else:
+            self._revive_relation(self.target, restored)
+            self._touch_subject(self.work.relations[self.target].relation)
+
+    def _revive_relation(self, id_: NodeId, image: Mapping[str, Any]) -> None:
+        known = self.past.relations[id_]
+        number = known.version.version + 1
+        relation = replace(known.relation, current=True, current_version=number)
+        self.work.changes.patch(id_, current=True, current_version=number)
+        validity = validity_of_image(image)
+        version = put_relation_version(self.work, relation, validity, image.get("attributes"), number=number)
+        self.work.changes.links.append(supersedes(version.id, known.version.id, None, self.work.reason))
+        evidence = self._cite(id_, known.evidence, evidence_of(image["evidence"]))
+        state = RelationState(relation=relation, version=version, evidence=evidence)
+        self.work.changes.links.append(relates(state))
+        self.work.relations[id_] = state
+        self.work.visible.add(id_)
+
+    def _edit_relation(self, state: RelationState, image: Image) -> None:
+        if "evidence" in image:
+            evidence = self._cite(state.id, state.evidence, evidence_of(image["evidence"]))
+            state = replace(state, evidence=evidence)
+            self.work.relations[state.id] = state
+        if "validFrom" in image:
+            state = revise_relation(self.work, state, validity_of_image(image))
+        self._touch_subject(state.relation)
+
+    def _cite(self, holder: NodeId, present: Sequence[Cited], wanted: tuple[Cited, ...]) -> tuple[Cited, ...]:
+        changes = self.work.changes
+        changes.unlinks += [cites(holder, cited, self.work.at) for cited in present if cited not in wanted]
+        changes.links += [cites(holder, cited, self.work.at) for cited in wanted if cited not in present]
+        changes.touched.add(holder)
+        self.work.remember_roots(holder, Support(citations=wanted))
+        return wanted
+
+    def _touch_subject(self, relation: Relation) -> None:
+        if relation.subject_id in self.work.entries:
+            touch_entry(self.work, relation.subject_id)
+
+    # Guides
+
+    def _guide(self, restored: Image | None) -> None:
+        """Write the text of a guide again; a guide that was not there yet becomes empty."""
+        guide = self.past.guides[self.target]
+        changed = replace(guide, text=(restored or {}).get("text", ""), version=guide.version + 1)
+        self.past.guides[self.target] = changed
+        self.work.changes.patch(
+            guide.id,
+            text=changed.text,
+            version=changed.version,
+            modifier_id=self.work.actor.id,
+            updated_at=self.work.at,
+        )
+
+
+def _is_value(state: AttributeState, image: Image | None) -> bool:
+    return image is not None and same_image(imaging.attribute(state), image)
+
+
+def _closed_by(closed: AttributeState, new: AttributeState, image: Image | None) -> bool:
+    """Tell whether the coming of `new` closed a value which now opens again as `image`."""
+    one, other = closed.attribute, new.attribute
+    together = (one.key, one.recorded_at, one.version + 1) == (other.key, other.recorded_at, other.version)
+    if not together or image is None:
+        return False
+    keys = ("validTo", "toPrecision")
+    left, right = ({k: v for k, v in i.items() if k not in keys} for i in (imaging.attribute(closed), image))
+    return same_image(left, right)
+
+
+def _last_number(known: EntryPast, key: str) -> int:
+    return max((state.attribute.version for state in known.values_of(key)), default=0)
+
+
+def _summary_image(image: Image) -> Image:
+    return _only(image, "summary", "summaryFrom")
+
+
+def _only(image: Mapping[str, Any], *keys: str) -> Image:
+    return {key: image[key] for key in keys if key in image}
+
+
+def _optional(value: str | None) -> NodeId | None:
+    return None if value is None else NodeId(value)
