@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from strawberry.http.ides import get_graphql_ide_html
 
 from api.auth import Authenticator
 from api.downloads import BlobEndpoint
@@ -183,9 +184,7 @@ def _metrics(figures: PrometheusFigures) -> Callable[[Request], Awaitable[Respon
 
 
 async def _graphiql(_: Request) -> Response:
-    from strawberry.utils.graphql_ide import get_graphql_ide_html  # noqa: PLC0415
-
-    return HTMLResponse(get_graphql_ide_html(graphql_ide="graphiql").replace("{{ SUBSCRIPTION_ENABLED }}", "true"))
+    return HTMLResponse(get_graphql_ide_html("graphiql").replace("window.location.href", "'/graphql'"))
 
 
 async def _own_failure(_: Request, error: Exception) -> Response:

@@ -239,7 +239,7 @@ class _Measure:
         return LONG_LISTS.get((name, node.name.value), LIST_ESTIMATE)
 
     def _first(self, node: FieldNode) -> int:
-        for argument in node.arguments:
+        for argument in node.arguments or ():
             if argument.name.value == "first":
                 return self._number(argument.value)
         return DEFAULT_FIRST
@@ -285,7 +285,8 @@ def _check_same_keys(selections: SelectionSetNode) -> None:
 
 def _definition(parent: GraphQLNamedType | None, name: str) -> GraphQLField | None:
     if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
-        return parent.fields.get(name)
+        found: GraphQLField | None = parent.fields.get(name)
+        return found
     return None
 
 

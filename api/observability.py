@@ -6,12 +6,13 @@ so that no call site can leak a text, a token or an id of a person by mistake.
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 import threading
 import traceback
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 from opentelemetry import trace
@@ -63,6 +64,16 @@ HELP = {
 }
 
 tracer = trace.get_tracer("rootward")
+
+
+class StandardError(io.TextIOBase):
+    """The standard error of the moment, should it be replaced while the process runs."""
+
+    def write(self, text: str, /) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 class PrometheusFigures:
@@ -119,7 +130,7 @@ def start_logging(level: str, form: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, StandardError())),
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()

@@ -10,7 +10,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -18,11 +18,15 @@ import strawberry
 
 from graph.model.errors import CursorInvalid, LimitExceeded
 from graph.model.ids import NodeId
+from graph.services.knowledge.listing import Listing
 from graph.store.query import After
 
 T = TypeVar("T")
+V = TypeVar("V")
+C = TypeVar("C", bound="Connection[Any]")
 
 MAX_FIRST = 100
+DEFAULT_FIRST = 20
 _CHECK_BYTES = 8
 
 
@@ -96,44 +100,33 @@ class Cursors:
         return hashlib.sha256(self.fingerprint + raw).digest()[:_CHECK_BYTES]
 
 
-def check_first(first: int) -> int:
-    """Return a page size that is allowed.
+def check_first(first: int | None, default: int = DEFAULT_FIRST) -> int:
+    """Return a page size that is allowed; none given is the default.
 
     Raises:
         LimitExceeded: it is not 1 to 100.
     """
+    if first is None:
+        return default
     if not 1 <= first <= MAX_FIRST:
         raise LimitExceeded(f"ask for 1 to {MAX_FIRST} at a time", field="first", limit=MAX_FIRST)
     return first
 
 
-def connect(
-    nodes: Sequence[T],
-    places: Sequence[After],
-    *,
+def connection_of(
+    kind: type[C],
+    listing: Listing[V],
+    make: Callable[[V], T],
     cursors: Cursors,
-    more: bool,
     after: str | None,
-    counter: Callable[[], Awaitable[int]],
-) -> Connection[T]:
-    """Return a page as a connection."""
-    marks = [cursors.encode(place) for place in places]
-    return Connection(
-        edges=[Edge(cursor=mark, node=node) for mark, node in zip(marks, nodes, strict=True)],
-        page_info=PageInfo(
-            has_next_page=more,
-            has_previous_page=after is not None,
-            start_cursor=marks[0] if marks else None,
-            end_cursor=marks[-1] if marks else None,
-        ),
-        counter=counter,
+) -> C:
+    """Return a page of a service as a connection of a kind."""
+    marks = [cursors.encode(place) for place in listing.places]
+    edges = [Edge(cursor=mark, node=make(item)) for mark, item in zip(marks, listing.items, strict=True)]
+    page_info = PageInfo(
+        has_next_page=listing.more,
+        has_previous_page=after is not None,
+        start_cursor=marks[0] if marks else None,
+        end_cursor=marks[-1] if marks else None,
     )
-
-
-def counted(number: int) -> Callable[[], Awaitable[int]]:
-    """Return a counter of a number that is known already."""
-
-    async def count() -> int:
-        return number
-
-    return count
+    return kind(edges=edges, page_info=page_info, counter=listing.count)

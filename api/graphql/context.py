@@ -18,10 +18,12 @@ from strawberry.types import Info
 from api.graphql.ids import to_global, to_node, to_nodes
 from api.graphql.loaders import Loaders
 from graph.model.ids import NodeId
+from graph.model.nodes.people import PrincipalKind
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command, command
 from graph.services.access.session import Session
 from graph.services.deps import Deps
+from graph.services.settings import load_settings
 
 T = TypeVar("T")
 
@@ -98,6 +100,13 @@ class RequestContext:
             self.use(await self.open_session())
         value: T = outcome.value
         return value
+
+    async def speak_in(self, conversation: NodeId | None) -> None:
+        """Read on as in a conversation (an agent reads in no other way, KN-56); None changes nothing."""
+        if conversation is None or self.session.facts.kind is not PrincipalKind.AGENT:
+            return
+        settings = await load_settings(self.session.reader, self.caller.workspace)
+        await self.session.speak_in(conversation, idle_hours=float(settings["conversation.idle_hours"]))
 
     async def _outcome(self, work: Callable[[Command], Awaitable[T]]) -> Outcome:
         try:

@@ -14,29 +14,9 @@ import strawberry
 from graph.model.fields import Json
 from graph.model.ids import GlobalId, NodeId, WorkspaceId
 from graph.model.schema import kind_of
+from graph.rules.operations.parsing import map_ids
 
 UNKNOWN = NodeId("nil_unknown")
-
-OPERATION_IDS = frozenset(
-    {
-        "entry",
-        "block",
-        "relation",
-        "source",
-        "subject",
-        "object",
-        "sameAs",
-        "principal",
-        "supersedes",
-        "after",
-        "fromBlocks",
-        "duplicateOf",
-        "basis",
-        "memo",
-        "lesson",
-    }
-)
-"""Fields of an operation of DR-43 that hold an id, or a list of ids, or the `ref` of an entry made before."""
 
 
 def to_global(node: NodeId, workspace: WorkspaceId) -> strawberry.ID:
@@ -64,17 +44,10 @@ def to_nodes(texts: Iterable[str] | None, workspace: WorkspaceId) -> tuple[NodeI
 def inward(operation: Json, workspace: WorkspaceId) -> Json:
     """Return an operation of `applyOperations` with internal ids where clients put global ones.
 
-    Anything that is no global id stays as it is (the `ref` of an entry made before), unless it looks like an internal
-    id: those are never taken from outside.
+    Where an id may stand, a text that is no global id stays as it is (the `ref` of an entry made before), unless it
+    looks like an internal id: those are never taken from outside.
     """
-    if isinstance(operation, Mapping):
-        return {
-            key: _ids_in(value, workspace) if key in OPERATION_IDS else inward(value, workspace)
-            for key, value in operation.items()
-        }
-    if isinstance(operation, list | tuple):
-        return [inward(one, workspace) for one in operation]
-    return operation
+    return map_ids(operation, lambda text: _inward(text, workspace)) if isinstance(operation, Mapping) else operation
 
 
 def outward(value: Any, workspace: WorkspaceId) -> Json:
@@ -88,15 +61,11 @@ def outward(value: Any, workspace: WorkspaceId) -> Json:
     return value
 
 
-def _ids_in(value: Json, workspace: WorkspaceId) -> Json:
-    if isinstance(value, str):
-        found = to_node(value, workspace)
-        if found != UNKNOWN:
-            return found
-        return UNKNOWN if _is_internal(value) or GlobalId.decode(value) else value
-    if isinstance(value, list | tuple):
-        return [_ids_in(one, workspace) for one in value]
-    return inward(value, workspace)
+def _inward(text: str, workspace: WorkspaceId) -> str:
+    found = to_node(text, workspace)
+    if found != UNKNOWN:
+        return found
+    return UNKNOWN if _is_internal(text) or GlobalId.decode(text) else text
 
 
 def _is_internal(text: str) -> bool:

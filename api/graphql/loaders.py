@@ -9,7 +9,15 @@ from strawberry.dataloader import DataLoader
 
 from graph.model.fields import Node
 from graph.model.ids import NodeId
+from graph.model.nodes.work import AuditRecord
+from graph.rules.as_of import AsOf
 from graph.services.access.session import Session
+from graph.services.knowledge.audit_log import restored_by
+from graph.services.knowledge.blocks import blocks_of
+from graph.services.knowledge.entries import attributes_of, entry_views
+from graph.services.knowledge.nodes import NodeView, node_views
+from graph.services.knowledge.projection import projections
+from graph.services.knowledge.views import AttributeView, BlockView, EntryView
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -42,6 +50,36 @@ class Loaders:
             self._made[name] = DataLoader(load)
         return self._made[name]
 
+    def entries(self, as_of: AsOf) -> DataLoader[NodeId, EntryView | None]:
+        """Return the loader of entries as they were at a moment."""
+        return self.get(("entries", as_of), lambda s, ids: entry_views(s, ids, as_of), _none)
+
+    def blocks(self, as_of: AsOf) -> DataLoader[NodeId, tuple[BlockView, ...]]:
+        """Return the loader of the blocks of entries."""
+        return self.get(("blocks", as_of), lambda s, ids: blocks_of(s, ids, as_of), tuple)
+
+    def attributes(self, as_of: AsOf) -> DataLoader[NodeId, tuple[AttributeView, ...]]:
+        """Return the loader of the attributes of entries."""
+        return self.get(("attributes", as_of), lambda s, ids: attributes_of(s, ids, as_of), tuple)
+
+    def projections(self, as_of: AsOf) -> DataLoader[NodeId, str]:
+        """Return the loader of the Markdown of entries."""
+        return self.get(("projections", as_of), lambda s, ids: projections(s, ids, as_of), str)
+
+    @property
+    def views(self) -> DataLoader[NodeId, NodeView | None]:
+        """The loader of nodes of any kind, with what they rest on."""
+        return self.get("views", node_views, _none)
+
+    @property
+    def restored_by(self) -> DataLoader[NodeId, tuple[AuditRecord, ...]]:
+        """The loader of the records that restored a record."""
+        return self.get("restored_by", restored_by, tuple)
+
     async def _nodes(self, ids: list[NodeId]) -> list[Node | None]:
         found = await self.session.open(ids)
         return [found.get(id_) for id_ in ids]
+
+
+def _none() -> None:
+    return None

@@ -7,14 +7,19 @@ from graphql import GraphQLArgument, GraphQLInputField, GraphQLSchema, Undefined
 from strawberry.schema.config import StrawberryConfig
 from strawberry.tools import merge_types
 
+from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.conversations import ConversationMutations
 from api.graphql.prepared import UsePrepared
+from api.graphql.queries.audit import AuditQueries
+from api.graphql.queries.entries import EntryQueries
 from api.graphql.queries.graph import GraphQueries
+from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.scalars import SCALARS
+from api.graphql.types.inputs import CitationInput
 from api.graphql.types.registry import NODE_TYPES
 
-Query = merge_types("Query", (GraphQueries,))
-Mutation = merge_types("Mutation", (ConversationMutations,))
+Query = merge_types("Query", (GraphQueries, EntryQueries, NeighborhoodQueries, AuditQueries))
+Mutation = merge_types("Mutation", (ConversationMutations, ChangeMutations))
 
 
 def build_schema() -> strawberry.Schema:
@@ -22,7 +27,7 @@ def build_schema() -> strawberry.Schema:
     schema = strawberry.Schema(
         query=Query,
         mutation=Mutation,
-        types=NODE_TYPES,
+        types=(*NODE_TYPES, CitationInput),
         extensions=[UsePrepared],
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=True),
     )

@@ -20,7 +20,7 @@ from strawberry.exceptions import ConnectionRejectionError
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types import ExecutionResult
 from strawberry.types.execution import PreExecutionError
-from strawberry.types.unset import UNSET, UnsetType
+from strawberry.types.unset import UnsetType
 
 from api.graphql.context import RequestContext
 from api.graphql.execution import Executor, GraphQLRequest
@@ -68,7 +68,7 @@ class SubscriptionEndpoint(GraphQL[Any, Any]):
         except RootwardError as error:
             raise ConnectionRejectionError from error
         context.authorization = given
-        return UNSET
+        return None
 
 
 class _Streaming(Schema):
@@ -82,9 +82,9 @@ class _Streaming(Schema):
     async def stream(  # type: ignore[override]
         self, query: str | None, variable_values: dict[str, Any] | None = None, context_value: Any = None, **kwargs: Any
     ) -> AsyncGenerator[ExecutionResult | PreExecutionError, None]:
-        return self._stream(query, variable_values, context_value, kwargs.get("operation_name"))
+        return self._worded_results(query, variable_values, context_value, kwargs.get("operation_name"))
 
-    async def _stream(
+    async def _worded_results(
         self, query: Any, variables: Any, socket: SocketContext, name: Any
     ) -> AsyncGenerator[ExecutionResult | PreExecutionError, None]:
         caller = socket.caller

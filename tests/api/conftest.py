@@ -28,6 +28,19 @@ from tests.api.clients import GraphQLClient
 from tests.support.clock import FakeClock
 from tests.support.world import TeamWorld
 
+
+class AnnouncedServer(uvicorn.Server):
+    """A server that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
 ENGINES = ("memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
 
 
@@ -134,10 +147,9 @@ async def server(service: Service) -> AsyncIterator[str]:
     """The address of a real server on a free loopback port; the store is the one of `service`."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(service.app, lifespan="off", log_config=None, ws="websockets-sansio")
-    running = uvicorn.Server(config)
+    running = AnnouncedServer(config)
     task = asyncio.create_task(running.serve(sockets=[listener]))
-    while not running.started:
-        await asyncio.sleep(0.01)
+    await running.ready.wait()
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:

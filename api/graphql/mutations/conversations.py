@@ -73,11 +73,11 @@ class ConversationMutations:
         info: Info[Any, Any],
         channel_id: strawberry.ID,
         memory_scope: enums.MemoryScope,
-        isolated: bool = False,
+        isolated: bool | None = False,
     ) -> RoutingRule:
         ctx = context(info)
         rule = await ctx.run(
-            info, lambda cmd: set_routing_rule(cmd, ctx.id(channel_id), memory_scope, isolated=isolated)
+            info, lambda cmd: set_routing_rule(cmd, ctx.id(channel_id), memory_scope, isolated=bool(isolated))
         )
         return RoutingRule.from_domain(rule)
 

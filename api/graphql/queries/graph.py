@@ -12,11 +12,12 @@ from api.graphql.types import enums
 from api.graphql.types.node import Node
 from api.graphql.types.people import Principal, principal_of
 from api.graphql.types.proof import ProvenanceEdge, ProvenanceGraph, VisibilityProof
-from api.graphql.types.registry import as_node
+from api.graphql.types.registry import show, show_all
 from graph.model.errors import NotFound
 from graph.rules.provenance import DEFAULT_DEPTH, Direction
 from graph.services.knowledge.explain import explain_visibility
 from graph.services.knowledge.provenance import provenance
+from graph.services.knowledge.provenance_export import provenance_export
 
 
 @strawberry.type
@@ -30,26 +31,44 @@ class GraphQueries:
     @strawberry.field
     async def node(self, info: Info[Any, Any], id: strawberry.ID) -> Node | None:
         ctx = context(info)
-        return as_node(await ctx.loaders.nodes.load(ctx.id(id)))
+        return await show(ctx, ctx.id(id))
 
     @strawberry.field
     async def provenance(
         self,
         info: Info[Any, Any],
         id: strawberry.ID,
-        depth: int = DEFAULT_DEPTH,
-        direction: enums.ProvenanceDirection = Direction.UPSTREAM,
+        depth: int | None = DEFAULT_DEPTH,
+        direction: enums.ProvenanceDirection | None = Direction.UPSTREAM,
     ) -> ProvenanceGraph:
         ctx = context(info)
-        found = await provenance(ctx.session, ctx.id(id), depth=depth, direction=direction)
-        root = as_node(found.root)
+        found = await provenance(
+            ctx.session,
+            ctx.id(id),
+            depth=DEFAULT_DEPTH if depth is None else depth,
+            direction=direction or Direction.UPSTREAM,
+        )
+        root = await show(ctx, found.root.id)
         if root is None:
             raise NotFound
         return ProvenanceGraph(
             root=root,
-            nodes=[shown for node in found.nodes if (shown := as_node(node)) is not None],
+            nodes=await show_all(ctx, (node.id for node in found.nodes)),
             edges=[ProvenanceEdge.from_domain(ctx, edge) for edge in found.edges],
             truncated=found.truncated,
+        )
+
+    @strawberry.field
+    async def provenance_export(
+        self,
+        info: Info[Any, Any],
+        id: strawberry.ID,
+        format: enums.ProvenanceFormat,
+        direction: enums.ProvenanceDirection | None = Direction.UPSTREAM,
+    ) -> str:
+        ctx = context(info)
+        return await provenance_export(
+            ctx.session, ctx.id(id), direction=direction or Direction.UPSTREAM, format=format
         )
 
     @strawberry.field

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from enum import Enum, StrEnum
-from typing import TypeVar
+from enum import StrEnum
 
 import strawberry
 
-from graph.model.nodes import evidence, knowledge, people
-from graph.rules import ingest, proof, scopes
-from graph.rules import provenance as walks
+from graph.model.nodes.evidence import ChannelKind, LearningState, SourceKind, SourceState
+from graph.model.nodes.knowledge import Basis, FacetField, KbKind, Precision, Standing
+from graph.model.nodes.knowledge import ModifierKind as ActorKind
+from graph.model.nodes.people import PrincipalKind, Right
+from graph.rules.ingest import Arrival
+from graph.rules.proof import Reason as ProofReason
+from graph.rules.provenance import Direction as ProvenanceDirection
+from graph.rules.scopes import MemoryScope
+from graph.services.knowledge.provenance_export import ProvenanceFormat
+from graph.services.knowledge.relations import RelationDirection
 
-E = TypeVar("E", bound=Enum)
-
-KbKind = strawberry.enum(knowledge.KbKind, name="KbKind")
-Basis = strawberry.enum(knowledge.Basis, name="Basis")
-Standing = strawberry.enum(knowledge.Standing, name="Standing")
-Precision = strawberry.enum(knowledge.Precision, name="Precision")
-ActorKind = strawberry.enum(knowledge.ModifierKind, name="ActorKind")
-FacetField = strawberry.enum(knowledge.FacetField, name="FacetField")
-PrincipalKind = strawberry.enum(people.PrincipalKind, name="PrincipalKind")
-Right = strawberry.enum(people.Right, name="Right")
-SourceKind = strawberry.enum(evidence.SourceKind, name="SourceKind")
-SourceState = strawberry.enum(evidence.SourceState, name="SourceState")
-ChannelKind = strawberry.enum(evidence.ChannelKind, name="ChannelKind")
-LearningState = strawberry.enum(evidence.LearningState, name="LearningState")
-MemoryScope = strawberry.enum(scopes.MemoryScope, name="MemoryScope")
-Arrival = strawberry.enum(ingest.Arrival, name="Arrival")
-ProofReason = strawberry.enum(proof.Reason, name="ProofReason")
-ProvenanceDirection = strawberry.enum(walks.Direction, name="ProvenanceDirection")
+SHOWN = (
+    strawberry.enum(Basis),
+    strawberry.enum(Standing),
+    strawberry.enum(Precision),
+    strawberry.enum(FacetField),
+    strawberry.enum(KbKind),
+    strawberry.enum(ActorKind, name="ActorKind"),
+    strawberry.enum(PrincipalKind),
+    strawberry.enum(Right),
+    strawberry.enum(SourceKind),
+    strawberry.enum(SourceState),
+    strawberry.enum(ChannelKind),
+    strawberry.enum(LearningState),
+    strawberry.enum(MemoryScope),
+    strawberry.enum(Arrival),
+    strawberry.enum(ProvenanceFormat),
+    strawberry.enum(RelationDirection),
+    strawberry.enum(ProofReason, name="ProofReason"),
+    strawberry.enum(ProvenanceDirection, name="ProvenanceDirection"),
+)
+"""Enums of the core, as they are."""
 
 
 @strawberry.enum
@@ -41,17 +50,33 @@ class CitationRole(StrEnum):
 
 
 @strawberry.enum
-class RelationDirection(StrEnum):
-    """Which relations of an entry: those it is the subject of, the object of, or both."""
+class ResultKind(StrEnum):
+    """What a recalled item is: believed now, or once said (KN-8)."""
 
-    OUT = "out"
-    IN = "in"
-    BOTH = "both"
+    ENTRY = "entry"
+    EPISODE = "episode"
+    MESSAGE = "message"
 
 
-@strawberry.enum
-class ProvenanceFormat(StrEnum):
-    """In which form provenance is exported."""
-
-    PROV_JSON = "prov_json"
-    GRAPHML = "graphml"
+__all__ = [
+    "ActorKind",
+    "Arrival",
+    "Basis",
+    "ChannelKind",
+    "CitationRole",
+    "FacetField",
+    "KbKind",
+    "LearningState",
+    "MemoryScope",
+    "Precision",
+    "PrincipalKind",
+    "ProofReason",
+    "ProvenanceDirection",
+    "ProvenanceFormat",
+    "RelationDirection",
+    "ResultKind",
+    "Right",
+    "SourceKind",
+    "SourceState",
+    "Standing",
+]

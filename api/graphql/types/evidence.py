@@ -7,6 +7,7 @@ from typing import Any
 import strawberry
 from strawberry.types import Info
 
+from api.graphql.connection import Connection
 from api.graphql.context import context
 from api.graphql.ids import to_global
 from api.graphql.scalars import Long
@@ -152,6 +153,11 @@ class Source(Node):
     @strawberry.field(description="Where the stored original can be downloaded, with the same credential.")
     def download_path(self) -> str | None:
         return f"/blobs/{self.id}" if self.has_blob else None
+
+
+@strawberry.type
+class SourceConnection(Connection[Source]):
+    """A page of sources."""
 
 
 @strawberry.type

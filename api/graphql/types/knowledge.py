@@ -1,4 +1,4 @@
-"""Entries and what they consist of."""
+"""Entries, blocks, attributes, relations: what is believed, with what it rests on (KN-109)."""
 
 from __future__ import annotations
 
@@ -7,41 +7,457 @@ from typing import Any
 import strawberry
 from strawberry.types import Info
 
+from api.graphql.connection import Connection, Cursors, check_first, connection_of
+from api.graphql.context import RequestContext, context
 from api.graphql.ids import to_global
+from api.graphql.scalars import JSON
+from api.graphql.types import enums
+from api.graphql.types.audit import AuditConnection, AuditRecord
+from api.graphql.types.evidence import Source, SourceConnection
+from api.graphql.types.inputs import AsOf, as_of_of
 from api.graphql.types.node import Node
-from api.graphql.types.people import Principal, principal_of
+from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
+from graph.model.errors import NotFound
 from graph.model.ids import NodeId
 from graph.model.nodes import knowledge
 from graph.model.time import Millis
+from graph.rules import as_of as times
+from graph.services.knowledge import views
+from graph.services.knowledge.audit_log import entry_audit
+from graph.services.knowledge.blocks import block_versions
+from graph.services.knowledge.relations import relations
+from graph.services.knowledge.sources import entry_sources
+
+
+@strawberry.type
+class Citation:
+    """Words of a source that a statement rests on, with who said them and when (KN-69)."""
+
+    source: Source
+    quote: str
+    start: int
+    end: int
+    role: enums.CitationRole
+    said_at: Millis | None
+    speaker_id: strawberry.Private[NodeId | None]
+
+    @classmethod
+    def from_domain(cls, view: views.CitationView) -> Citation:
+        return cls(
+            source=Source.from_domain(view.source),
+            quote=view.quote,
+            start=view.start,
+            end=view.end,
+            role=enums.CitationRole(view.role),
+            said_at=view.said_at,
+            speaker_id=view.speaker_id,
+        )
+
+    @strawberry.field
+    async def speaker(self, info: Info[Any, Any]) -> Principal | None:
+        return await principal_of(info, self.speaker_id) if self.speaker_id else None
+
+
+@strawberry.type
+class BlockVersion(Node):
+    """One version of a block's text; immutable (KN-23)."""
+
+    version: int
+    text: str
+    basis: enums.Basis
+    standing: enums.Standing
+    authority: str | None
+    condition: str | None
+    conclusion: str | None
+    valid_from: Millis | None
+    valid_to: Millis | None
+    from_precision: enums.Precision | None
+    to_precision: enums.Precision | None
+    recorded_at: Millis
+    invalidated_at: Millis | None
+    reason: str | None
+    stale: bool
+    citations: list[Citation]
+    modifier_kind: enums.ActorKind
+    modifier_id: strawberry.Private[NodeId]
+    bases: strawberry.Private[tuple[NodeId, ...]]
+
+    @classmethod
+    def from_domain(cls, view: views.BlockVersionView) -> BlockVersion:
+        node = view.node
+        return cls(
+            id=to_global(node.id, node.workspace),
+            version=node.version,
+            text=node.text,
+            basis=enums.Basis(node.basis),
+            standing=enums.Standing(node.standing),
+            authority=node.authority,
+            condition=node.condition,
+            conclusion=node.conclusion,
+            valid_from=node.valid_from,
+            valid_to=node.valid_to,
+            from_precision=_precision(node.from_precision),
+            to_precision=_precision(node.to_precision),
+            recorded_at=node.recorded_at,
+            invalidated_at=node.invalidated_at,
+            reason=node.reason,
+            stale=view.stale,
+            citations=_citations(view.support),
+            modifier_kind=enums.ActorKind(node.modifier_kind),
+            modifier_id=node.modifier_id,
+            bases=view.support.derived_from,
+        )
+
+    @strawberry.field
+    async def modifier(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.modifier_id)
+
+    @strawberry.field
+    async def derived_from(self, info: Info[Any, Any]) -> list[Node]:
+        from api.graphql.types.registry import show_all
+
+        return await show_all(context(info), self.bases)
+
+
+@strawberry.type
+class BlockVersionConnection(Connection[BlockVersion]):
+    """A page of versions."""
+
+
+@strawberry.type
+class Block(Node):
+    """A place in the body of an entry."""
+
+    position: int
+    current: BlockVersion | None
+    node_id: strawberry.Private[NodeId]
+
+    @classmethod
+    def from_domain(cls, view: views.BlockView) -> Block:
+        node = view.node
+        return cls(
+            id=to_global(node.id, node.workspace),
+            position=node.position,
+            current=None if view.current is None else BlockVersion.from_domain(view.current),
+            node_id=node.id,
+        )
+
+    @strawberry.field
+    async def versions(
+        self, info: Info[Any, Any], first: int | None = 20, after: str | None = None
+    ) -> BlockVersionConnection:
+        ctx = context(info)
+        cursors = Cursors.of("Block.versions", {"block": self.node_id})
+        listing = await block_versions(ctx.session, self.node_id, first=check_first(first), after=cursors.decode(after))
+        return connection_of(BlockVersionConnection, listing, BlockVersion.from_domain, cursors, after)
+
+
+@strawberry.type
+class Attribute(Node):
+    """One version of one attribute value (KN-32)."""
+
+    key: str
+    value: JSON
+    version: int
+    valid_from: Millis | None
+    valid_to: Millis | None
+    from_precision: enums.Precision | None
+    to_precision: enums.Precision | None
+    recorded_at: Millis
+    invalidated_at: Millis | None
+    stale: bool
+    citations: list[Citation]
+
+    @classmethod
+    def from_domain(cls, view: views.AttributeView) -> Attribute:
+        node = view.node
+        return cls(
+            id=to_global(node.id, node.workspace),
+            key=node.key,
+            value=node.value,
+            version=node.version,
+            valid_from=node.valid_from,
+            valid_to=node.valid_to,
+            from_precision=_precision(node.from_precision),
+            to_precision=_precision(node.to_precision),
+            recorded_at=node.recorded_at,
+            invalidated_at=node.invalidated_at,
+            stale=view.support.stale,
+            citations=_citations(view.support),
+        )
+
+
+@strawberry.type
+class Relation(Node):
+    """A directed relation between two entries, with its evidence (KN-26 to KN-31)."""
+
+    type: str
+    evidence: list[Citation]
+    valid_from: Millis | None
+    valid_to: Millis | None
+    from_precision: enums.Precision | None
+    to_precision: enums.Precision | None
+    recorded_at: Millis
+    invalidated_at: Millis | None
+    version: int
+    stale: bool
+    subject_id: strawberry.Private[NodeId]
+    object_id: strawberry.Private[NodeId]
+    as_of: strawberry.Private[times.AsOf]
+
+    @classmethod
+    def from_domain(cls, view: views.RelationView, as_of: times.AsOf = times.NOW) -> Relation:
+        node, version = view.node, view.version
+        return cls(
+            id=to_global(node.id, node.workspace),
+            type=node.type,
+            evidence=_citations(view.support),
+            valid_from=version.valid_from,
+            valid_to=version.valid_to,
+            from_precision=_precision(version.from_precision),
+            to_precision=_precision(version.to_precision),
+            recorded_at=version.recorded_at,
+            invalidated_at=version.invalidated_at,
+            version=version.version,
+            stale=view.support.stale,
+            subject_id=node.subject_id,
+            object_id=node.object_id,
+            as_of=as_of,
+        )
+
+    @strawberry.field
+    async def subject(self, info: Info[Any, Any]) -> Entry:
+        return await entry_at(context(info), self.subject_id, self.as_of)
+
+    @strawberry.field
+    async def object(self, info: Info[Any, Any]) -> Entry:
+        return await entry_at(context(info), self.object_id, self.as_of)
+
+
+@strawberry.type
+class RelationConnection(Connection[Relation]):
+    """A page of relations."""
 
 
 @strawberry.type
 class Entry(Node):
-    """A stable topic."""
+    """A stable topic; name, aliases and summary are those whose evidence the caller sees (KN-124)."""
 
     name: str
     type: str
+    aliases: list[str]
+    summary: str
     read_only: bool
     version: int
     created_at: Millis
     updated_at: Millis
     deleted_at: Millis | None
-    owner_id: strawberry.Private[NodeId]
+    view: strawberry.Private[views.EntryView]
 
     @classmethod
-    def from_domain(cls, node: knowledge.Entry) -> Entry:
+    def from_domain(cls, ctx: RequestContext, view: views.EntryView) -> Entry:
         return cls(
-            id=to_global(node.id, node.workspace),
-            name=node.name,
-            type=node.type,
-            read_only=node.read_only,
-            version=node.current_version,
-            created_at=node.created_at,
-            updated_at=node.updated_at,
-            deleted_at=node.deleted_at,
-            owner_id=node.owner_id,
+            id=ctx.out(view.id),
+            name=view.name,
+            type=view.type,
+            aliases=list(view.aliases),
+            summary=view.summary or "",
+            read_only=view.read_only,
+            version=view.version,
+            created_at=view.created_at,
+            updated_at=view.updated_at,
+            deleted_at=view.deleted_at,
+            view=view,
         )
 
     @strawberry.field
     async def owner(self, info: Info[Any, Any]) -> Principal:
-        return await principal_of(info, self.owner_id)
+        return await principal_of(info, self.view.owner_id)
+
+    @strawberry.field
+    async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase:
+        found = await base_of(info, self.view.pool)
+        if found is None:
+            raise NotFound
+        return found
+
+    @strawberry.field
+    async def attributes(self, info: Info[Any, Any]) -> list[Attribute]:
+        found = await context(info).loaders.attributes(self.view.as_of).load(self.view.id)
+        return [Attribute.from_domain(view) for view in found]
+
+    @strawberry.field
+    async def blocks(self, info: Info[Any, Any], as_of: AsOf | None = None) -> list[Block]:
+        ctx = context(info)
+        moment = as_of_of(as_of) if as_of else self.view.as_of
+        return [Block.from_domain(view) for view in await ctx.loaders.blocks(moment).load(self.view.id)]
+
+    @strawberry.field
+    async def projection(self, info: Info[Any, Any]) -> str:
+        return await context(info).loaders.projections(self.view.as_of).load(self.view.id)
+
+    @strawberry.field
+    async def relations(
+        self,
+        info: Info[Any, Any],
+        direction: enums.RelationDirection | None = enums.RelationDirection.BOTH,
+        types: list[str] | None = None,
+        as_of: AsOf | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+    ) -> RelationConnection:
+        ctx = context(info)
+        way = direction or enums.RelationDirection.BOTH
+        moment = as_of_of(as_of) if as_of else self.view.as_of
+        cursors = Cursors.of(
+            "Entry.relations", {"entry": self.view.id, "way": way, "types": types, "asOf": str(moment)}
+        )
+        listing = await relations(
+            ctx.session,
+            self.view.id,
+            direction=way,
+            types=types,
+            as_of=moment,
+            first=check_first(first),
+            after=cursors.decode(after),
+        )
+        return connection_of(
+            RelationConnection, listing, lambda view: Relation.from_domain(view, moment), cursors, after
+        )
+
+    @strawberry.field
+    async def sources(self, info: Info[Any, Any], first: int | None = 20, after: str | None = None) -> SourceConnection:
+        ctx = context(info)
+        cursors = Cursors.of("Entry.sources", {"entry": self.view.id, "asOf": str(self.view.as_of)})
+        listing = await entry_sources(
+            ctx.session, self.view.id, self.view.as_of, first=check_first(first), after=cursors.decode(after)
+        )
+        return connection_of(SourceConnection, listing, Source.from_domain, cursors, after)
+
+    @strawberry.field
+    async def audit(self, info: Info[Any, Any], first: int | None = 20, after: str | None = None) -> AuditConnection:
+        ctx = context(info)
+        cursors = Cursors.of("Entry.audit", {"entry": self.view.id})
+        listing = await entry_audit(ctx.session, self.view.id, first=check_first(first), after=cursors.decode(after))
+        return connection_of(AuditConnection, listing, AuditRecord.from_domain, cursors, after)
+
+
+@strawberry.type
+class EntryConnection(Connection[Entry]):
+    """A page of entries."""
+
+
+@strawberry.type
+class Facet(Node):
+    """One name, alias or summary of an entry, with its own evidence, while it was believed."""
+
+    field: enums.FacetField
+    value: str
+    recorded_at: Millis
+    invalidated_at: Millis | None
+
+    @classmethod
+    def from_domain(cls, node: knowledge.Facet) -> Facet:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            field=enums.FacetField(node.field),
+            value=node.value,
+            recorded_at=node.recorded_at,
+            invalidated_at=node.invalidated_at,
+        )
+
+
+@strawberry.type
+class EntryVersion(Node):
+    """One version of what an entry is called; its values are read through `entry(asOf)`."""
+
+    version: int
+    type: str
+    recorded_at: Millis
+    invalidated_at: Millis | None
+    entry_id: strawberry.ID
+
+    @classmethod
+    def from_domain(cls, node: knowledge.EntryVersion) -> EntryVersion:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            version=node.version,
+            type=node.type,
+            recorded_at=node.recorded_at,
+            invalidated_at=node.invalidated_at,
+            entry_id=to_global(node.entry_id, node.workspace),
+        )
+
+
+@strawberry.type
+class RelationVersion(Node):
+    """One version of a relation's validity."""
+
+    version: int
+    valid_from: Millis | None
+    valid_to: Millis | None
+    recorded_at: Millis
+    invalidated_at: Millis | None
+    relation_id: strawberry.ID
+
+    @classmethod
+    def from_domain(cls, node: knowledge.RelationVersion) -> RelationVersion:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            version=node.version,
+            valid_from=node.valid_from,
+            valid_to=node.valid_to,
+            recorded_at=node.recorded_at,
+            invalidated_at=node.invalidated_at,
+            relation_id=to_global(node.relation_id, node.workspace),
+        )
+
+
+@strawberry.type
+class CurationGuide(Node):
+    """The text by which people steer Dreaming (KN-104 to KN-108)."""
+
+    text: str
+    version: int
+    updated_at: Millis
+    modifier_id: strawberry.Private[NodeId]
+    principal_id: strawberry.Private[NodeId]
+
+    @classmethod
+    def from_domain(cls, node: knowledge.CurationGuide) -> CurationGuide:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            text=node.text,
+            version=node.version,
+            updated_at=node.updated_at,
+            modifier_id=node.modifier_id,
+            principal_id=node.principal_id,
+        )
+
+    @strawberry.field
+    async def principal(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.principal_id)
+
+    @strawberry.field
+    async def modifier(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.modifier_id)
+
+
+async def entry_at(ctx: RequestContext, entry: NodeId, as_of: times.AsOf = times.NOW) -> Entry:
+    """Return an entry as it was at a moment.
+
+    Raises:
+        NotFound: missing and hidden alike.
+    """
+    view = await ctx.loaders.entries(as_of).load(entry)
+    if view is None:
+        raise NotFound
+    return Entry.from_domain(ctx, view)
+
+
+def _citations(support: views.SupportView) -> list[Citation]:
+    return [Citation.from_domain(view) for view in support.citations]
+
+
+def _precision(value: str | None) -> enums.Precision | None:
+    return None if value is None else enums.Precision(value)

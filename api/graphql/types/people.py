@@ -7,6 +7,7 @@ from typing import Any
 import strawberry
 from strawberry.types import Info
 
+from api.graphql.connection import Connection
 from api.graphql.context import context
 from api.graphql.ids import to_global
 from api.graphql.types import enums
@@ -54,6 +55,16 @@ class KnowledgeBase(Node):
     @strawberry.field
     async def owner(self, info: Info[Any, Any]) -> Principal:
         return await principal_of(info, self.owner_id)
+
+
+@strawberry.type
+class PrincipalConnection(Connection[Principal]):
+    """A page of principals."""
+
+
+@strawberry.type
+class KnowledgeBaseConnection(Connection[KnowledgeBase]):
+    """A page of knowledge bases."""
 
 
 async def principal_of(info: Info[Any, Any], id_: NodeId) -> Principal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import strawberry
 
 from api.graphql.context import RequestContext

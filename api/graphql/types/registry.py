@@ -1,32 +1,87 @@
-"""Which GraphQL type shows a node of the graph."""
+"""Which GraphQL type shows a node of the graph, for reads that take or meet nodes of any kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from api.graphql.context import RequestContext
+from api.graphql.types.audit import AuditRecord
 from api.graphql.types.evidence import Channel, Conversation, Episode, Source, Thread
-from api.graphql.types.knowledge import Entry
+from api.graphql.types.knowledge import (
+    Attribute,
+    Block,
+    BlockVersion,
+    CurationGuide,
+    Entry,
+    EntryVersion,
+    Facet,
+    Relation,
+    RelationVersion,
+)
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
-from graph.model import fields
-from graph.model.nodes import evidence, knowledge, people
+from graph.model.ids import NodeId
+from graph.model.nodes import evidence, knowledge, people, work
+from graph.services.knowledge import views
+from graph.services.knowledge.nodes import NodeView
 
-FROM_DOMAIN: Mapping[type[fields.Node], Callable[[Any], Node]] = {
+SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     people.Principal: Principal.from_domain,
     knowledge.KnowledgeBase: KnowledgeBase.from_domain,
-    knowledge.Entry: Entry.from_domain,
+    knowledge.Facet: Facet.from_domain,
+    knowledge.EntryVersion: EntryVersion.from_domain,
+    knowledge.RelationVersion: RelationVersion.from_domain,
+    knowledge.CurationGuide: CurationGuide.from_domain,
+    views.BlockView: Block.from_domain,
+    views.BlockVersionView: BlockVersion.from_domain,
+    views.AttributeView: Attribute.from_domain,
+    views.RelationView: Relation.from_domain,
     evidence.Channel: Channel.from_domain,
     evidence.Conversation: Conversation.from_domain,
     evidence.Thread: Thread.from_domain,
     evidence.Source: Source.from_domain,
     evidence.Episode: Episode.from_domain,
+    work.AuditRecord: AuditRecord.from_domain,
 }
+"""Every kind that clients may meet beside entries; what is not here is never shown."""
 
-NODE_TYPES: tuple[type[Node], ...] = (Principal, KnowledgeBase, Entry, Channel, Conversation, Thread, Source, Episode)
+NODE_TYPES: tuple[type[Node], ...] = (
+    Principal,
+    KnowledgeBase,
+    Entry,
+    EntryVersion,
+    Facet,
+    Block,
+    BlockVersion,
+    Attribute,
+    Relation,
+    RelationVersion,
+    CurationGuide,
+    Channel,
+    Conversation,
+    Thread,
+    Source,
+    Episode,
+    AuditRecord,
+)
 
 
-def as_node(node: fields.Node | None) -> Node | None:
-    """Return a node as clients see it; None for kinds that are never shown."""
-    make = None if node is None else FROM_DOMAIN.get(type(node))
-    return None if make is None else make(node)
+async def show(ctx: RequestContext, id_: NodeId) -> Node | None:
+    """Return a node as its caller sees it; None for what is missing, hidden or of a kind that is never shown."""
+    return as_node(ctx, await ctx.loaders.views.load(id_))
+
+
+async def show_all(ctx: RequestContext, ids: Iterable[NodeId]) -> list[Node]:
+    """Return those of the nodes that are shown, in their order."""
+    found = await asyncio.gather(*(show(ctx, id_) for id_ in ids))
+    return [node for node in found if node is not None]
+
+
+def as_node(ctx: RequestContext, view: NodeView | None) -> Node | None:
+    """Return what a service read as clients see it."""
+    if isinstance(view, views.EntryView):
+        return Entry.from_domain(ctx, view)
+    make = None if view is None else SHOWN_AS.get(type(view))
+    return None if make is None else make(view)

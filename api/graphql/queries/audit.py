@@ -1,0 +1,78 @@
+"""The audit: its records, and the verification of its chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from api.graphql.connection import Cursors, check_first, connection_of
+from api.graphql.context import RequestContext, context
+from api.graphql.types.audit import AuditConnection, AuditRecord
+from api.graphql.types.inputs import AuditFilter, audit_filter_of
+from graph.services.knowledge.audit_log import audit_log
+from graph.services.knowledge.audit_verify import AuditVerification as Verification
+from graph.services.knowledge.audit_verify import PoolReport, verify_audit
+
+
+@strawberry.type
+class ChainVerification:
+    """What became of the chain of one knowledge base."""
+
+    knowledge_base_id: strawberry.ID
+    ok: bool
+    broken_at_seq: int | None
+    reason: str | None
+    head_seq: int
+    head_hash: str
+
+    @classmethod
+    def from_domain(cls, ctx: RequestContext, found: PoolReport) -> ChainVerification:
+        report = found.report
+        return cls(
+            knowledge_base_id=ctx.out(found.pool),
+            ok=report.ok,
+            broken_at_seq=report.first_broken_seq,
+            reason=None if report.reason is None else str(report.reason),
+            head_seq=report.head.seq,
+            head_hash=report.head.hash,
+        )
+
+
+@strawberry.type
+class AuditVerification:
+    """Whether the chains that the caller reads hold (KN-85)."""
+
+    ok: bool
+    broken_at_seq: int | None
+    chains: list[ChainVerification]
+
+    @classmethod
+    def from_domain(cls, ctx: RequestContext, found: Verification) -> AuditVerification:
+        return cls(
+            ok=found.ok,
+            broken_at_seq=found.first_broken_seq,
+            chains=[ChainVerification.from_domain(ctx, one) for one in found.pools],
+        )
+
+
+@strawberry.type
+class AuditQueries:
+    """The audit."""
+
+    @strawberry.field
+    async def audit_log(
+        self, info: Info[Any, Any], filter: AuditFilter, first: int | None = 20, after: str | None = None
+    ) -> AuditConnection:
+        ctx = context(info)
+        wanted = audit_filter_of(ctx, filter)
+        cursors = Cursors.of("auditLog", {"filter": repr(wanted), "caller": ctx.caller.principal})
+        listing = await audit_log(ctx.session, wanted, first=check_first(first), after=cursors.decode(after))
+        return connection_of(AuditConnection, listing, AuditRecord.from_domain, cursors, after)
+
+    @strawberry.field
+    async def verify_audit(self, info: Info[Any, Any], from_seq: int | None = 1) -> AuditVerification:
+        ctx = context(info)
+        found = await verify_audit(ctx.session, 1 if from_seq is None else from_seq)
+        return AuditVerification.from_domain(ctx, found)

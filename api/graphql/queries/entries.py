@@ -1,0 +1,69 @@
+"""Owners, knowledge bases and entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from api.graphql.connection import Cursors, check_first, connection_of
+from api.graphql.context import context
+from api.graphql.types.inputs import AsOf, EntryFilter, as_of_of, entry_filter_of
+from api.graphql.types.knowledge import Entry, EntryConnection
+from api.graphql.types.people import (
+    KnowledgeBase,
+    KnowledgeBaseConnection,
+    Principal,
+    PrincipalConnection,
+)
+from graph.services.knowledge.entry_list import entries
+from graph.services.knowledge.owners import knowledge_bases, owners
+
+
+@strawberry.type
+class EntryQueries:
+    """Owners, knowledge bases and entries."""
+
+    @strawberry.field
+    async def owners(
+        self, info: Info[Any, Any], first: int | None = 20, after: str | None = None
+    ) -> PrincipalConnection:
+        ctx = context(info)
+        cursors = Cursors.of("owners", {"caller": ctx.caller.principal})
+        listing = await owners(ctx.session, first=check_first(first), after=cursors.decode(after))
+        return connection_of(PrincipalConnection, listing, Principal.from_domain, cursors, after)
+
+    @strawberry.field
+    async def knowledge_bases(
+        self, info: Info[Any, Any], owner_id: strawberry.ID, first: int | None = 20, after: str | None = None
+    ) -> KnowledgeBaseConnection:
+        ctx = context(info)
+        cursors = Cursors.of("knowledgeBases", {"owner": owner_id, "caller": ctx.caller.principal})
+        listing = await knowledge_bases(
+            ctx.session, ctx.id(owner_id), first=check_first(first), after=cursors.decode(after)
+        )
+        return connection_of(KnowledgeBaseConnection, listing, KnowledgeBase.from_domain, cursors, after)
+
+    @strawberry.field
+    async def entries(
+        self,
+        info: Info[Any, Any],
+        owner_id: strawberry.ID,
+        filter: EntryFilter | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+    ) -> EntryConnection:
+        ctx = context(info)
+        wanted = entry_filter_of(ctx, filter)
+        cursors = Cursors.of("entries", {"owner": owner_id, "filter": repr(wanted), "caller": ctx.caller.principal})
+        listing = await entries(
+            ctx.session, ctx.id(owner_id), wanted, first=check_first(first), after=cursors.decode(after)
+        )
+        return connection_of(EntryConnection, listing, lambda view: Entry.from_domain(ctx, view), cursors, after)
+
+    @strawberry.field
+    async def entry(self, info: Info[Any, Any], id: strawberry.ID, as_of: AsOf | None = None) -> Entry | None:
+        ctx = context(info)
+        view = await ctx.loaders.entries(as_of_of(as_of)).load(ctx.id(id))
+        return None if view is None else Entry.from_domain(ctx, view)

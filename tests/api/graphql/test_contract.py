@@ -1,0 +1,123 @@
+"""The schema publishes what KN-109 lists: names, nullability, arguments and defaults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import (
+    DocumentNode,
+    EnumTypeDefinitionNode,
+    FieldDefinitionNode,
+    InputObjectTypeDefinitionNode,
+    InputValueDefinitionNode,
+    InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    parse,
+    print_ast,
+)
+
+from api.graphql.schema import build_schema
+
+CONTRACT = Path(__file__).parents[3] / "docs" / "contracts" / "knowledge.md"
+
+LEFT_OUT = {
+    # What only Dreaming, Skills and the memo bring; see docs/how-to/graphql.md.
+    "DreamRun",
+    "SurvivalRate",
+    "Alert",
+    "Status",
+    "LintFinding",
+    "LintRule",
+    "Query.skillOverlays",
+    "Query.skillContext",
+    "Query.residentMemo",
+    "Query.dreamRuns",
+    "Query.survivalRate",
+    "Query.status",
+    "Query.lint",
+    "Mutation.ingestSignal",
+    "Mutation.runDreaming",
+    "Mutation.releaseParked",
+    "BlockVersion.dreamRun",
+    "AuditRecord.dreamRun",
+}
+"""Parts of KN-109 that are not there yet."""
+
+Described = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode | InputObjectTypeDefinitionNode
+
+
+def contract() -> DocumentNode:
+    text = CONTRACT.read_text(encoding="utf-8")
+    (sdl,) = re.findall(r"```graphql\n(.*?)```", text, flags=re.DOTALL)
+    return parse(sdl)
+
+
+def published() -> DocumentNode:
+    return parse(build_schema().as_str())
+
+
+def members(document: DocumentNode) -> dict[str, str]:
+    """Return every member of every type, as ``Type.member`` → its form without the order of arguments."""
+    found: dict[str, str] = {}
+    for node in document.definitions:
+        if isinstance(node, EnumTypeDefinitionNode):
+            found |= {f"{node.name.value}.{value.name.value}": "value" for value in node.values or ()}
+        elif isinstance(node, Described):
+            for field in node.fields or ():
+                found[f"{node.name.value}.{field.name.value}"] = form(field)
+    return found
+
+
+def form(field: FieldDefinitionNode | InputValueDefinitionNode) -> str:
+    if isinstance(field, InputValueDefinitionNode):
+        return value_form(field)
+    return f"({', '.join(sorted(value_form(one) for one in field.arguments or ()))}) {print_ast(field.type)}"
+
+
+def value_form(value: InputValueDefinitionNode) -> str:
+    default = f" = {print_ast(value.default_value)}" if value.default_value else ""
+    return f"{value.name.value}: {print_ast(value.type)}{default}"
+
+
+def wanted() -> Iterator[Any]:
+    for name, shape in members(contract()).items():
+        if name not in LEFT_OUT and name.partition(".")[0] not in LEFT_OUT:
+            yield pytest.param(name, shape, id=name)
+
+
+@pytest.fixture(scope="module")
+def present() -> dict[str, str]:
+    return members(published())
+
+
+@pytest.mark.req("KN-109")
+@pytest.mark.parametrize(("name", "shape"), wanted())
+def test_the_schema_has_what_the_contract_lists(name: str, shape: str, present: dict[str, str]) -> None:
+    assert present.get(name) == shape
+
+
+@pytest.mark.req("KN-109")
+def test_what_is_left_out_is_not_half_there(present: dict[str, str]) -> None:
+    types = {name.partition(".")[0] for name in present}
+    assert [name for name in LEFT_OUT if name in present or name in types] == []
+
+
+@pytest.mark.req("KN-109")
+def test_every_connection_has_the_fields_of_relay_and_a_total(present: dict[str, str]) -> None:
+    names = {name.partition(".")[0] for name in present if name.partition(".")[0].endswith("Connection")}
+    assert names
+    for name in names:
+        fields = {member.partition(".")[2] for member in present if member.startswith(f"{name}.")}
+        assert fields == {"edges", "pageInfo", "totalCount"}
+        edge = re.sub(r"[\[\]!() ]", "", present[f"{name}.edges"])
+        assert present[f"{edge}.cursor"] == "() String!"
+        assert present[f"{edge}.node"].endswith("!")
+
+
+@pytest.mark.req("AD-4")
+def test_the_three_scalars_are_there() -> None:
+    assert {"DateTime", "Long", "JSON"} <= set(build_schema()._schema.type_map)

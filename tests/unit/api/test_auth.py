@@ -1,0 +1,48 @@
+"""Ten failed sign-ins a minute from one address, then it waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from api.auth import MAX_ADDRESSES, MAX_FAILURES, FailureThrottle
+from graph.model.errors import TooManyAttempts
+from tests.support.clock import FakeClock
+
+
+def failed_often(clock: FakeClock, times: int) -> FailureThrottle:
+    throttle = FailureThrottle()
+    for _ in range(times):
+        throttle.failed("192.0.2.1", clock.now())
+    return throttle
+
+
+@pytest.mark.req("AD-11")
+def test_the_tenth_failure_of_a_minute_makes_an_address_wait() -> None:
+    clock = FakeClock()
+    failed_often(clock, MAX_FAILURES - 1).check("192.0.2.1", clock.now())
+    with pytest.raises(TooManyAttempts) as refused:
+        failed_often(clock, MAX_FAILURES).check("192.0.2.1", clock.now())
+    assert refused.value.details["retry_after_s"] == 60
+
+
+@pytest.mark.req("AD-11")
+def test_after_a_minute_the_address_may_try_again() -> None:
+    clock = FakeClock()
+    throttle = failed_often(clock, MAX_FAILURES)
+    clock.advance(timedelta(seconds=60))
+    throttle.check("192.0.2.1", clock.now())
+
+
+def test_another_address_does_not_wait() -> None:
+    clock = FakeClock()
+    failed_often(clock, MAX_FAILURES).check("192.0.2.2", clock.now())
+
+
+def test_the_throttle_does_not_grow_without_end() -> None:
+    clock = FakeClock()
+    throttle = FailureThrottle()
+    for number in range(MAX_ADDRESSES + 10):
+        throttle.failed(f"address {number}", clock.now())
+    assert len(throttle._failures) == MAX_ADDRESSES
