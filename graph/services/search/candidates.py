@@ -1,0 +1,192 @@
+"""From rankings to scored candidates: fusion, then age, then the reranker (RE-12 to RE-19)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+from graph.model.edges import EdgeType
+from graph.model.ids import NodeId, prefix_of
+from graph.model.nodes.evidence import Episode, Source
+from graph.model.nodes.knowledge import Entry
+from graph.model.time import Millis, to_datetime
+from graph.rules.decay import DecaySettings, age_in_days, decay
+from graph.rules.knowledge_settings import Settings
+from graph.rules.ranking import ItemKind, fuse, order_key
+from graph.rules.rerank_graph import GraphCandidate, graph_scores
+from graph.services.access.session import Session
+from graph.services.knowledge.entries import entry_views
+from graph.services.knowledge.views import EntryView
+from graph.services.search.routes import Ranking
+from graph.services.search.values import Candidate, RerankInfo
+from graph.store.query import Direction
+
+_KINDS = {Entry.PREFIX: ItemKind.ENTRY, Episode.PREFIX: ItemKind.EPISODE, Source.PREFIX: ItemKind.MESSAGE}
+GRAPH, NONE = "graph", "none"
+
+
+async def scored(
+    session: Session, query: str, rankings: Mapping[str, Ranking], settings: Settings, *, rerank: bool
+) -> tuple[list[Candidate], RerankInfo]:
+    """Return the proved candidates in their final order, and whether a reranker had a say."""
+    candidates = await _candidates(session, rankings, settings)
+    aged = [replace(c, fused=c.fused * _decay(session, c, settings)) for c in candidates]
+    provider = settings["rerank.provider"] if rerank else NONE
+    if provider == NONE:
+        reason = "rerank.provider is none" if rerank else "not asked for"
+        return _ordered(aged), RerankInfo(applied=False, provider=NONE, reason=reason)
+    if provider == GRAPH:
+        ranked = await _by_graph(session, query, candidates, settings)
+        return _ordered(ranked), RerankInfo(applied=True, provider=GRAPH)
+    return await _by_provider(session, query, aged, settings)
+
+
+async def _candidates(session: Session, rankings: Mapping[str, Ranking], settings: Settings) -> list[Candidate]:
+    fused = fuse({route: ranking.items for route, ranking in rankings.items()}, k=settings["search.rrf_k"])
+    opened = await session.open([NodeId(id_) for id_ in fused])
+    found = []
+    for id_, node in opened.items():
+        matched = {guard for ranking in rankings.values() for guard in ranking.matched.get(id_, ())}
+        found.append(
+            Candidate(
+                id=id_,
+                kind=_KINDS[prefix_of(id_)],
+                fused=fused[id_].score,
+                ranks=dict(fused[id_].ranks),
+                matched=tuple(sorted(matched)),
+                time=_time(node),
+                node=node,
+            )
+        )
+    return found
+
+
+def _time(node: object) -> Millis:
+    """Return what a candidate is aged by: when it was said, ended or last changed (RE-16)."""
+    if isinstance(node, Entry):
+        return node.updated_at
+    if isinstance(node, Episode):
+        return node.to_at
+    assert isinstance(node, Source)
+    return node.occurred_at
+
+
+def _decay(session: Session, candidate: Candidate, settings: Settings) -> float:
+    age = age_in_days(to_datetime(candidate.time), to_datetime(session.deps.now()))
+    return decay(
+        candidate.kind,
+        age,
+        DecaySettings(
+            message_half_life_days=settings["search.message_half_life_days"],
+            entry_half_life_days=settings["search.entry_half_life_days"],
+            entry_floor=settings["search.entry_decay_floor"],
+        ),
+    )
+
+
+def _ordered(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: order_key(c.fused, c.kind, to_datetime(c.time), c.id))
+
+
+async def _by_graph(
+    session: Session, query: str, candidates: Sequence[Candidate], settings: Settings
+) -> list[Candidate]:
+    """Score every candidate by the built-in reranker, then by its age."""
+    features = await _features(session, candidates)
+    scores = graph_scores(query, features, today=to_datetime(session.deps.now()).date())
+    return [
+        replace(candidate, fused=score * _decay(session, candidate, settings))
+        for candidate, score in zip(candidates, scores, strict=True)
+    ]
+
+
+async def _features(session: Session, candidates: Sequence[Candidate]) -> list[GraphCandidate]:
+    entries = [c for c in candidates if c.kind is ItemKind.ENTRY]
+    views = await entry_views(session, [c.id for c in entries]) if entries else {}
+    cited = await _cited(session, entries)
+    places = {_place(c.node): c.id for c in candidates if c.kind is ItemKind.MESSAGE}
+    made = []
+    for candidate in candidates:
+        if candidate.kind is ItemKind.ENTRY:
+            made.append(_entry_features(candidate, views.get(candidate.id), cited.get(candidate.id, frozenset())))
+        else:
+            made.append(_message_features(candidate, places))
+    return made
+
+
+def _entry_features(candidate: Candidate, view: EntryView | None, sources: frozenset[str]) -> GraphCandidate:
+    names = (view.name, *view.aliases) if view else ()
+    return GraphCandidate(id=candidate.id, ranks=candidate.ranks, is_entry=True, names=names, sources=sources)
+
+
+def _message_features(candidate: Candidate, places: Mapping[tuple[str, str, int], NodeId]) -> GraphCandidate:
+    node = candidate.node
+    channel, thread, seq = _place(node)
+    return GraphCandidate(
+        id=candidate.id,
+        ranks=candidate.ranks,
+        names=(node.speaker,) if node.speaker else (),
+        first_day=_day(node.occurred_at),
+        group=thread or f"{node.conversation_id}:{_day(node.occurred_at)}",
+        before=places.get((channel, thread, seq - 1)),
+        sources=frozenset({candidate.id}),
+    )
+
+
+def _place(node: Source) -> tuple[str, str, int]:
+    return node.channel_id or "", node.thread_id or "", node.seq
+
+
+def _day(time: Millis) -> date:
+    return to_datetime(time).date()
+
+
+async def _cited(session: Session, entries: Sequence[Candidate]) -> Mapping[NodeId, frozenset[str]]:
+    """Return the sources that the matched statements of each entry cite, as far as the caller sees them."""
+    matched = sorted({guard for c in entries for guard in c.matched})
+    if not matched:
+        return {}
+    edges = await session.reader.edges(session.viewer, matched, [EdgeType.CITES], Direction.OUT)
+    by_guard: dict[NodeId, set[str]] = {}
+    for edge in edges:
+        by_guard.setdefault(edge.source, set()).add(edge.target)
+    return {c.id: frozenset().union(*(by_guard.get(guard, ()) for guard in c.matched)) for c in entries}
+
+
+async def _by_provider(
+    session: Session, query: str, aged: Sequence[Candidate], settings: Settings
+) -> tuple[list[Candidate], RerankInfo]:
+    """Let an external reranker order the best candidates; if it fails in any way the order by `s` stands (RE-18)."""
+    ordered, provider = _ordered(aged), settings["rerank.provider"]
+    if session.deps.reranker is None:
+        return ordered, RerankInfo(applied=False, provider=provider, reason="no such reranker is configured")
+    best = ordered[: settings["search.rerank_depth"]]
+    try:
+        async with asyncio.timeout(settings["search.rerank_timeout_ms"] / 1_000):
+            scores = list(await session.deps.reranker.score(query, [await _text(session, c) for c in best]))
+    except TimeoutError:
+        return ordered, RerankInfo(applied=False, provider=provider, reason="needed more than search.rerank_timeout_ms")
+    except Exception:  # noqa: BLE001  # whatever an outside reranker raises, the search goes on without it
+        return ordered, RerankInfo(applied=False, provider=provider, reason="the reranker failed")
+    reason = _refused(scores, len(best))
+    if reason:
+        return ordered, RerankInfo(applied=False, provider=provider, reason=reason)
+    reranked = [replace(c, fused=s * _decay(session, c, settings)) for c, s in zip(best, scores, strict=True)]
+    return [*_ordered(reranked), *ordered[len(best) :]], RerankInfo(applied=True, provider=provider)
+
+
+def _refused(scores: Sequence[float], wanted: int) -> str | None:
+    if len(scores) != wanted:
+        return f"returned {len(scores)} scores for {wanted} candidates"
+    if not all(0 <= score <= 1 for score in scores):
+        return "returned a score outside 0 to 1"
+    return None
+
+
+async def _text(session: Session, candidate: Candidate) -> str:
+    if candidate.kind is ItemKind.MESSAGE:
+        return str(candidate.node.text)
+    view = (await entry_views(session, [candidate.id])).get(candidate.id)
+    return f"{view.name}\n{view.summary or ''}" if view else ""

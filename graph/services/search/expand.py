@@ -1,0 +1,191 @@
+"""From a candidate to its text: an entry with its blocks, a thread as a whole, a message between its neighbours.
+
+Only chosen candidates are expanded, several at once in a constant number of round trips (RE-20 to RE-24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from graph.model.access import Viewer
+from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source, SourceKind
+from graph.model.time import render
+from graph.rules.ingest import in_talk_order
+from graph.rules.knowledge_settings import Settings
+from graph.rules.packing import Item, Part
+from graph.rules.ranking import ItemKind
+from graph.services.access.session import Session
+from graph.services.knowledge.blocks import blocks_of
+from graph.services.knowledge.entries import entry_views
+from graph.services.knowledge.views import BlockView, CitationView, EntryView
+from graph.services.search.values import Candidate
+from graph.store.query import And, By, Eq, Find, In, Range, Where
+from graph.text.words import best_match
+
+QUOTE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expanded:
+    """A candidate with its text in parts and what its statements say about themselves."""
+
+    candidate: Candidate
+    item: Item
+    sources: tuple[CitationView, ...]
+    standing: str | None = None
+    authority: str | None = None
+    stale: bool = False
+
+
+async def expand(
+    session: Session, viewer: Viewer, chosen: Sequence[Candidate], words: Sequence[str], settings: Settings
+) -> list[Expanded]:
+    """Return the chosen candidates with their texts, in their order; one whose text is hidden is left out."""
+    entries = [c.id for c in chosen if c.kind is ItemKind.ENTRY]
+    views = await entry_views(session, entries) if entries else {}
+    blocks = await blocks_of(session, list(views)) if views else {}
+    messages = [c for c in chosen if c.kind is ItemKind.MESSAGE]
+    threads = await _threads(session, viewer, messages)
+    neighbours = await _neighbours(session, viewer, messages, settings["search.neighbours"])
+    found: list[Expanded] = []
+    for candidate in chosen:
+        if candidate.kind is ItemKind.MESSAGE:
+            talk = threads.get(candidate.node.thread_id) or neighbours.get(candidate.id, [candidate.node])
+            found.append(_message(candidate, talk, words))
+        elif candidate.id in views:
+            found.append(_entry(candidate, views[candidate.id], blocks.get(candidate.id, ()), words))
+    return found
+
+
+def message_line(source: Source) -> str:
+    """Return a message as it is shown: when, who, what."""
+    who = source.speaker or ("agent" if source.speaker_is_agent else "someone")
+    return f"[{render(source.occurred_at)[:16].replace('T', ' ')}] {who}: {source.text}"
+
+
+def as_citation(source: Source) -> CitationView:
+    """Return a message as the source of itself."""
+    quote = source.text[:QUOTE_CHARACTERS]
+    return CitationView(
+        source=source,
+        quote=quote,
+        start=0,
+        end=len(quote),
+        role="supports",
+        speaker_id=source.author_id,
+        said_at=source.occurred_at,
+    )
+
+
+def _entry(candidate: Candidate, view: EntryView, blocks: Sequence[BlockView], words: Sequence[str]) -> Expanded:
+    matched = set(candidate.matched)
+    shown = [b for b in blocks if b.current is not None]
+    first = [b for b in shown if b.current is not None and b.current.node.id in matched]
+    ordered = [*first, *(b for b in shown if b not in first)]
+    current = [b.current for b in ordered if b.current is not None]
+    parts = [Part(text=_heading(view), matched=not first)]
+    if view.summary:
+        parts.append(Part(text=view.summary))
+    parts += [
+        Part(
+            text=c.node.text,
+            matched=c.node.id in matched,
+            focus=best_match(c.node.text, words) if c.node.id in matched else 0,
+        )
+        for c in current
+    ]
+    lead = current[0].node if current else None
+    return Expanded(
+        candidate=candidate,
+        item=Item(ref=candidate.id, parts=tuple(parts)),
+        sources=_distinct(cited for c in current for cited in c.support.citations),
+        standing=lead.standing if lead else None,
+        authority=next((c.node.authority for c in current if c.node.authority), None),
+        stale=any(c.stale for c in current),
+    )
+
+
+def _heading(view: EntryView) -> str:
+    also = f" (also: {', '.join(view.aliases)})" if view.aliases else ""
+    return f"{view.name} [{view.type}]{also}"
+
+
+def _distinct(citations: Iterable[CitationView]) -> tuple[CitationView, ...]:
+    return tuple({(c.source.id, c.start, c.end, c.role): c for c in citations}.values())
+
+
+def _message(candidate: Candidate, talk: Sequence[Source], words: Sequence[str]) -> Expanded:
+    parts = tuple(_part(source, candidate, words) for source in talk)
+    return Expanded(
+        candidate=candidate, item=Item(ref=candidate.id, parts=parts), sources=(as_citation(candidate.node),)
+    )
+
+
+def _part(source: Source, candidate: Candidate, words: Sequence[str]) -> Part:
+    line, own = message_line(source), source.id == candidate.id
+    return Part(text=line, message_id=source.id, own=own, matched=own, focus=best_match(line, words) if own else 0)
+
+
+async def _threads(session: Session, viewer: Viewer, messages: Sequence[Candidate]) -> Mapping[NodeId, list[Source]]:
+    """Return the whole visible threads of the messages that have one, in time order."""
+    wanted = sorted({c.node.thread_id for c in messages if c.node.thread_id})
+    if not wanted:
+        return {}
+    page = await session.page(Find(kind=Source, where=_talk(In("thread_id", wanted))), viewer)
+    threads: dict[NodeId, list[Source]] = {}
+    for source in in_talk_order(page.nodes):
+        threads.setdefault(NodeId(str(source.thread_id)), []).append(source)
+    return threads
+
+
+async def _neighbours(
+    session: Session, viewer: Viewer, messages: Sequence[Candidate], each_side: int
+) -> Mapping[NodeId, list[Source]]:
+    """Return each message without a thread between its neighbours of the same channel, in time order.
+
+    Neighbours are the nearest by arrival. They are fetched by their numbers, one read a channel; where others stand
+    between (threads, hidden ones), the missing side is read on its own.
+    """
+    alone = [c.node for c in messages if not c.node.thread_id]
+    lines: dict[NodeId | None, dict[int, Source]] = {}
+    for channel in dict.fromkeys(m.channel_id for m in alone):
+        lines[channel] = await _near(session, viewer, channel, [m for m in alone if m.channel_id == channel], each_side)
+    found: dict[NodeId, list[Source]] = {}
+    for message in alone:
+        before, after = _sides(lines[message.channel_id], message, each_side)
+        if len(before) < min(each_side, message.seq - 1):
+            before = await _side(session, viewer, message, each_side, descending=True)
+        if len(after) < each_side:
+            after = await _side(session, viewer, message, each_side, descending=False)
+        found[message.id] = in_talk_order({s.id: s for s in (*before, message, *after)}.values())
+    return found
+
+
+async def _near(
+    session: Session, viewer: Viewer, channel: NodeId | None, messages: Sequence[Source], each_side: int
+) -> dict[int, Source]:
+    reach = 2 * each_side
+    numbers = sorted({n for m in messages for n in range(max(m.seq - reach, 0), m.seq + reach + 1)})
+    where = _talk(Eq("channel_id", channel), Eq("thread_id", None), In("seq", numbers))
+    page = await session.page(Find(kind=Source, where=where), viewer)
+    return {source.seq: source for source in page.nodes}
+
+
+def _sides(line: Mapping[int, Source], message: Source, each_side: int) -> tuple[list[Source], list[Source]]:
+    reach = range(1, 2 * each_side + 1)
+    before = [line[message.seq - n] for n in reach if message.seq - n in line][:each_side]
+    after = [line[message.seq + n] for n in reach if message.seq + n in line][:each_side]
+    return before, after
+
+
+async def _side(session: Session, viewer: Viewer, message: Source, count: int, *, descending: bool) -> list[Source]:
+    span = Range("seq", None, message.seq) if descending else Range("seq", message.seq + 1, None)
+    where = _talk(Eq("channel_id", message.channel_id), Eq("thread_id", None), span)
+    query = Find(kind=Source, where=where, order=By("seq", descending=descending), first=count)
+    return list((await session.page(query, viewer)).nodes)
+
+
+def _talk(*parts: Where) -> Where:
+    return And((Eq("kind", SourceKind.MESSAGE), Eq("latest", True), *parts))

@@ -1,0 +1,60 @@
+"""Where a search may look: the read set of a conversation, or what a role allows of one owner (RE-6, RE-35, KN-56)."""
+
+from __future__ import annotations
+
+from graph.model.access import Viewer
+from graph.model.errors import BadInput, OperationRejected
+from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import KbKind
+from graph.model.nodes.people import PrincipalKind
+from graph.rules.knowledge_settings import Settings
+from graph.rules.pools import base_id
+from graph.rules.scopes import ConversationFacts, read_set
+from graph.services.access.session import Session
+from graph.services.knowledge.owners import readable_bases
+
+
+async def searched(
+    session: Session,
+    settings: Settings,
+    *,
+    conversation_id: NodeId | None,
+    owner_id: NodeId | None,
+    kb_ids: tuple[NodeId, ...] | None,
+) -> Viewer:
+    """Return the viewer whose eyes a search uses, narrowed to what was asked for.
+
+    Raises:
+        BadInput: neither a conversation nor an owner is named.
+        NotFound: no such conversation for the caller.
+        OperationRejected: ``SCOPE_FORBIDDEN``, an agent names bases that its conversation does not read (KN-56).
+    """
+    if conversation_id is not None:
+        return await _of_conversation(session, settings, conversation_id, kb_ids)
+    if session.facts.kind is PrincipalKind.AGENT:
+        raise BadInput("an agent reads in a conversation: name conversationId", field="conversationId")
+    if owner_id is None:
+        raise BadInput("name a conversation, or an owner whose knowledge to search", field="ownerId")
+    pools = {base.id for base in await readable_bases(session, owner_id)}
+    return session.narrowed(pools if kb_ids is None else pools & set(kb_ids))
+
+
+async def _of_conversation(
+    session: Session, settings: Settings, conversation_id: NodeId, kb_ids: tuple[NodeId, ...] | None
+) -> Viewer:
+    facts = await session.speak_in(conversation_id, idle_hours=settings["conversation.idle_hours"])
+    pools = _pools(session, facts)
+    if kb_ids is not None and not set(kb_ids) <= pools:
+        if session.facts.kind is PrincipalKind.AGENT:
+            raise OperationRejected("SCOPE_FORBIDDEN", "search in the knowledge bases that this conversation reads")
+        return session.narrowed(pools & set(kb_ids))
+    return session.narrowed(pools if kb_ids is None else kb_ids)
+
+
+def _pools(session: Session, conversation: ConversationFacts) -> set[NodeId]:
+    """Return the bases a conversation reads; of an agent also the shared ones it was granted (KN-55)."""
+    workspace = session.caller.workspace
+    pools = {base_id(workspace, kb.owner, kb.kind, kb.channel) for kb in read_set(conversation)}
+    if session.facts.kind is PrincipalKind.AGENT:
+        pools |= {base_id(workspace, owner, KbKind.SHARED) for owner in session.facts.reads_shared}
+    return pools
