@@ -66,6 +66,14 @@ def add_block(work: Work, op: AddBlock) -> Done:
     return Done(created=(made.id, made.version.id))
 
 
+def append_block(work: Work, entry: NodeId, content: BlockContent) -> BlockState:
+    """Put a block whose content was decided elsewhere behind all others of an entry."""
+    made = make_block(work, entry, content, next_position(work, entry))
+    _draft_block(work, AuditOperation.BLOCK_CREATE, None, made)
+    _belongs(work, made)
+    return made
+
+
 def revise_block(work: Work, op: EditBlock) -> Done:
     """Give a block another version; one that says nothing else changes nothing."""
     old = own_block(work, op.block)

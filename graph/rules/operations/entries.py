@@ -90,6 +90,22 @@ def create_entry(work: Work, op: CreateEntry) -> Done:
     return Done(created=made, left_out=(*left_out, *more))
 
 
+def put_entry(work: Work, name: str, type_: str, contents: Sequence[BlockContent]) -> EntryState:
+    """Make an entry of blocks whose content was decided elsewhere, such as the paragraphs of pasted text.
+
+    Raises:
+        OperationRejected: with the code of what is wrong with name or type.
+    """
+    shown = clean_name(name)
+    check_type(work, type_)
+    check_name(work, shown, type_)
+    op = CreateEntry.model_construct(op="createEntry", name=shown, type=type_, blocks=())
+    state, blocks = _put_entry(work, op, shown, (), contents)
+    work.entries[state.id] = state
+    _draft_creation(work, state, blocks)
+    return state
+
+
 def rename_entry(work: Work, op: RenameEntry) -> Done:
     """Give an entry another name; the old one becomes an alias."""
     before = own_entry(work, op.entry)
