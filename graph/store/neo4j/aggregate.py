@@ -11,8 +11,8 @@ from graph.store.neo4j import counters, entrances, names, visible
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import decode_value
-from graph.store.neo4j.find import audience_rows, tags_of, way_in
-from graph.store.query import And, Where
+from graph.store.neo4j.find import NODE_OF_ROW, audience_rows, tags_of, way_in
+from graph.store.query import Where
 
 
 async def aggregate(
@@ -36,7 +36,7 @@ async def aggregate(
         )
     else:
         tags, rest = tags_of(where)
-        if by is None and len(tags) == 1 and (rest is None or rest == And(())):
+        if by is None and len(tags) == 1 and rest is None:
             return {None: await _counted(runner, scope, kind, clauses, tags[0])}
         rows = await _over_rows(runner, scope, kind, compiler, condition, value, clauses, tags)
     if by is None:
@@ -74,7 +74,7 @@ async def _over_rows(
     parameters = {"clauses": clauses, "tags": tags, "kind": kind.__name__, "from": ""}
     return await runner.run(
         "UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) { "
-        f"{audience_rows(ordered=False)} AND ({condition}) RETURN n }} "
+        f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND ({condition}) RETURN n }} "
         f"WITH DISTINCT n RETURN {value}, count(n)",
         **parameters,
         **compiler.parameters,

@@ -19,7 +19,7 @@ State = Mapping[str, Any]
 """What is stored about the audience of one node, see `_STATE`."""
 
 _STATE = (
-    "n {.id, .guardKind, .guardWorkspace, .guardPool, .guardTags, .guardSort,"
+    "n {.id, .workspaceId, .guardKind, .guardWorkspace, .guardPool, .guardTags, .guardSort,"
     " .audClauses, .audExcluded, .audTags, .audSort, real: NOT n:Placeholder}"
 )
 
@@ -104,10 +104,10 @@ async def _replace_rows(runner: Runner, counters: Counters, before: Sequence[Sta
 
 
 def _rows(state: State) -> Iterable[dict[str, Any]]:
-    """Yield one row per (clause, tag); a placeholder has none, as it is in no list."""
+    """Yield one row per (clause, tag); a placeholder has none, nor has a node that says another workspace."""
     clauses, excluded = state["audClauses"] or [], state["audExcluded"] or []
     kind = schema.kind_of(state["id"])
-    if kind is None or not state["real"]:
+    if kind is None or not state["real"] or state["workspaceId"] != state["guardWorkspace"]:
         return
     for clause in clauses:
         for tag in (ANY_TAG, *map(tag_key, state["audTags"])):

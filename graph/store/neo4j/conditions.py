@@ -139,6 +139,17 @@ class Compiler:
         return f"${name}"
 
 
+def check_fields(kind: type[Node], where: Where | None, order: Order) -> None:
+    """Refuse conditions and orders on fields that the kind does not declare.
+
+    Raises:
+        TypeError: there is no such field, or it takes no such value.
+    """
+    Compiler(kind).where(where)
+    if isinstance(order, By):
+        names.field_of(kind, order.field)
+
+
 def order_by(kind: type[Node], order: Order, where: Where | None, *, backward: bool) -> str:
     """Return the terms of an ORDER BY: nodes without a value last, ties by id.
 

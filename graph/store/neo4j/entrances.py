@@ -25,18 +25,28 @@ class Entrance:
         text: the start.
         condition: what the start alone does not guarantee.
         parameters: its values, named apart from those of a `Compiler`.
-        whole: true if it meets every node of the kind.
+        ordered: true if the nodes of a workspace come newest first.
     """
 
     text: str
     condition: str = "true"
     parameters: dict[str, Any]
-    whole: bool = False
+    ordered: bool = False
 
 
 def through_kind(kind: type[Node], where: Where | None) -> Entrance:
     """Return the way in for a scope that sees all: from the far end of a link if one is asked, else by the planner."""
-    return next(_through_links(kind, where), Entrance(text=f"MATCH (n:{kind.__name__})", parameters={}, whole=True))
+    return next(_through_links(kind, where), Entrance(text=f"MATCH (n:{kind.__name__})", parameters={}))
+
+
+def in_order(kind: type[Node]) -> Entrance:
+    """Return the way in that meets the guarded nodes of the viewer's workspace, newest first."""
+    return Entrance(
+        text=f"MATCH (n:{kind.__name__}) USING INDEX n:{kind.__name__}(workspaceId, guardSort)",
+        condition="n.workspaceId = $workspace AND n.guardSort > ''",
+        parameters={},
+        ordered=True,
+    )
 
 
 async def narrow(runner: Runner, kind: type[Node], where: Where | None) -> Entrance | None:

@@ -8,16 +8,19 @@ from typing import Any, TypeVar, cast
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j import entrances, visible
-from graph.store.neo4j.conditions import Compiler, order_by, parts_of
+from graph.store.neo4j import entrances, names, visible
+from graph.store.neo4j.conditions import Compiler, check_fields, order_by, parts_of
 from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import NODE_MAP, decode_node, decode_sort, encode_sort
+from graph.store.neo4j.encoding import decode_node, decode_sort, encode_sort
 from graph.store.neo4j.entrances import Entrance
 from graph.store.query import After, And, Find, Newest, Page, Tagged, Where
 
 N = TypeVar("N", bound=Node)
 
 ANY_TAG = ""
+
+MANY_CLAUSES = 400
+"""Who passes more (an auditor, as a rule) sees most of a kind: then the kind itself is read in order and tested."""
 
 _LAST = "\U0010ffff"
 
@@ -27,16 +30,16 @@ Row = tuple[Mapping[str, Any], str | None]
 
 async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Sequence[str]) -> Page[N]:
     """Return a page; `clauses` are those the viewer passes (none for a system scope)."""
-    compiler = Compiler(query.kind)
-    condition = compiler.where(query.where)
+    check_fields(query.kind, query.where, query.order)
     if not visible.may_see_kind(scope, query.kind):
         return Page(nodes=(), places=(), more=False)
     entrance = await way_in(runner, scope, query.kind, query.where)
-    if entrance is None and isinstance(scope, Viewer):
-        rows = await _by_audience(runner, scope, query, compiler, condition, clauses)
+    if entrance is not None:
+        rows = await _by_condition(runner, scope, query, entrance)
+    elif isinstance(scope, Viewer) and len(clauses) <= MANY_CLAUSES:
+        rows = await _by_audience(runner, scope, query, clauses)
     else:
-        start = entrance or entrances.through_kind(query.kind, query.where)
-        rows = await _by_condition(runner, scope, query, compiler, condition, start)
+        rows = await _by_condition(runner, scope, query, entrances.in_order(query.kind))
     return _page(query, rows)
 
 
@@ -53,7 +56,8 @@ def tags_of(where: Where | None) -> tuple[list[str], Where | None]:
     tagged = next((part for part in parts if isinstance(part, Tagged)), None)
     if tagged is None:
         return [ANY_TAG], where
-    return sorted({tag_key(tag) for tag in tagged.tags}), And(tuple(part for part in parts if part is not tagged))
+    rest = tuple(part for part in parts if part is not tagged)
+    return sorted({tag_key(tag) for tag in tagged.tags}), And(rest) if rest else None
 
 
 def tag_key(tag: str) -> str:
@@ -62,31 +66,35 @@ def tag_key(tag: str) -> str:
 
 
 def audience_rows(*, ascending: bool = True, bound: str = "a.sort > $from", ordered: bool = True) -> str:
-    """Return the part of a statement that reads the rows of one (clause, tag) in order, and their nodes.
+    """Return the part of a statement that reads the rows of one (clause, tag), in order if asked.
 
     Every property of the index has a predicate and the fixed ones lead the order: only then does the planner read
     the index in order instead of sorting everything.
     """
     down = "" if ascending else " DESC"
-    order = f"WITH a ORDER BY a.clause{down}, a.kind{down}, a.tag{down}, a.sort{down} " if ordered else ""
+    order = f" WITH a ORDER BY a.clause{down}, a.kind{down}, a.tag{down}, a.sort{down}" if ordered else ""
     return (
         "MATCH (a:Aud) USING INDEX SEEK a:Aud(clause, kind, tag, sort) "
         f"WHERE a.clause = clause AND a.kind = $kind AND a.tag = tag AND {bound} "
-        f"AND (a.excluded IS NULL OR NOT $me IN a.excluded) {order}"
-        "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = a.node AND n.workspaceId = $workspace"
+        f"AND (a.excluded IS NULL OR NOT $me IN a.excluded){order}"
     )
 
 
-async def _by_condition(
-    runner: Runner, scope: Scope, query: Find[N], compiler: Compiler, condition: str, entrance: Entrance
-) -> list[Row]:
+NODE_OF_ROW = "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = a.node"
+
+
+async def _by_condition(runner: Runner, scope: Scope, query: Find[N], entrance: Entrance) -> list[Row]:
     """Go in by an index of the kind and test each node that fits."""
+    compiler = Compiler(query.kind)
+    condition = compiler.where(query.where)
     place = query.after
     after = "true" if place is None else compiler.after(query.order, place, backward=query.backward)
     order = order_by(query.kind, query.order, query.where, backward=query.backward)
+    if entrance.ordered and isinstance(query.order, Newest):
+        order = f"n.workspaceId{' DESC' if query.backward else ''}, {order}"
     rows = await runner.run(
         f"{entrance.text} WHERE {entrance.condition} AND ({condition}) AND ({after}) AND {visible.seen(scope)} "
-        f"WITH n ORDER BY {order} {_limit(query)}RETURN {NODE_MAP}, n.guardSort",
+        f"WITH n ORDER BY {order} {_limit(query)}RETURN {names.projection(query.kind.__name__)}, n.guardSort",
         **entrance.parameters,
         **compiler.parameters,
         **visible.scope_parameters(scope),
@@ -95,33 +103,55 @@ async def _by_condition(
     return [(properties, sort) for properties, sort in rows]
 
 
-async def _by_audience(
-    runner: Runner, viewer: Viewer, query: Find[N], compiler: Compiler, condition: str, clauses: Sequence[str]
-) -> list[Row]:
+async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: Sequence[str]) -> list[Row]:
     """Read the audience rows of the clauses the viewer passes: hidden nodes are never touched."""
-    tags, _ = tags_of(query.where)
-    shared = {"clauses": clauses, "tags": tags, "kind": query.kind.__name__}
-    if isinstance(query.order, Newest):
-        statement = _newest_statement(query, condition)
-        extra = {"from": _start(query)}
-    else:
+    tags, rest = tags_of(query.where)
+    compiler = Compiler(query.kind)
+    condition = compiler.where(rest)
+    if not isinstance(query.order, Newest):
         statement = _sorted_statement(query, compiler, condition)
-        extra = {"from": ""}
+    elif rest is None:
+        statement = _newest_statement(query)
+    else:
+        statement = _newest_fitting_statement(query, condition)
     rows = await runner.run(
-        statement, **shared, **extra, **compiler.parameters, **visible.viewer_parameters(viewer), **_first(query)
+        statement,
+        clauses=clauses,
+        tags=tags,
+        kind=query.kind.__name__,
+        me=viewer.principal,
+        **{"from": _start(query) if isinstance(query.order, Newest) else ""},
+        **compiler.parameters,
+        **_first(query),
     )
     return [(properties, sort) for properties, sort in rows]
 
 
-def _newest_statement(query: Find[N], condition: str) -> str:
+def _newest_statement(query: Find[N]) -> str:
+    """Merge the rows first and fetch the nodes of the page alone."""
     down = " DESC" if query.backward else ""
-    bound = f"a.sort {'<' if query.backward else '>'} $from"
     return (
-        "UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) { "
-        f"{audience_rows(ascending=not query.backward, bound=bound)} AND ({condition}) "
-        f"RETURN n, a.sort AS sort {_limit(query)}}} "
-        f"WITH DISTINCT n, sort ORDER BY sort{down} {_limit(query)}RETURN {NODE_MAP}, sort"
+        f"{_for_each(query)}RETURN a.node AS id, a.sort AS sort {_limit(query)}}} "
+        f"WITH DISTINCT id, sort ORDER BY sort{down} {_limit(query)}"
+        "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
+        f"RETURN {names.projection(query.kind.__name__)}, sort ORDER BY sort{down}"
     )
+
+
+def _newest_fitting_statement(query: Find[N], condition: str) -> str:
+    """Test the nodes of the rows in order, until enough fit."""
+    down = " DESC" if query.backward else ""
+    return (
+        f"{_for_each(query)}{NODE_OF_ROW} AND ({condition}) RETURN n, a.sort AS sort {_limit(query)}}} "
+        f"WITH DISTINCT n, sort ORDER BY sort{down} {_limit(query)}"
+        f"RETURN {names.projection(query.kind.__name__)}, sort"
+    )
+
+
+def _for_each(query: Find[N]) -> str:
+    bound = f"a.sort {'<' if query.backward else '>'} $from"
+    rows = audience_rows(ascending=not query.backward, bound=bound)
+    return f"UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) {{ {rows} "
 
 
 def _sorted_statement(query: Find[N], compiler: Compiler, condition: str) -> str:
@@ -130,8 +160,9 @@ def _sorted_statement(query: Find[N], compiler: Compiler, condition: str) -> str
     order = order_by(query.kind, query.order, None, backward=query.backward)
     return (
         "UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) { "
-        f"{audience_rows(ordered=False)} AND ({condition}) AND ({after}) RETURN n }} "
-        f"WITH DISTINCT n ORDER BY {order} {_limit(query)}RETURN {NODE_MAP}, n.guardSort"
+        f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND ({condition}) AND ({after}) RETURN n }} "
+        f"WITH DISTINCT n ORDER BY {order} {_limit(query)}"
+        f"RETURN {names.projection(query.kind.__name__)}, n.guardSort"
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from graph.model import schema
 from graph.model.access import Audience, Guard, Scope, SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
+from graph.store.neo4j import aggregate, closure, find, names, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import GUARD_MAP, NODE_MAP, decode_edge, decode_guard, decode_node
@@ -29,9 +30,11 @@ class Neo4jReader:
         wanted = visible.guarded_ids(scope, ids)
         if not wanted:
             return {}
+        kinds = {kind.name for id in wanted if (kind := schema.kind_of(id)) is not None}
+        fields = names.projection(*kinds) if len(kinds) == 1 else NODE_MAP
         rows = await self._runner.run(
             f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE {visible.seen(scope)} "
-            f"RETURN {NODE_MAP}",
+            f"RETURN {fields}",
             ids=wanted,
             **visible.scope_parameters(scope),
         )

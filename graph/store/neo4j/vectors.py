@@ -16,11 +16,20 @@ from graph.model.ids import NodeId
 from graph.store.neo4j import names, visible
 from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES
-from graph.store.neo4j.find import ANY_TAG, audience_rows
+from graph.store.neo4j.find import ANY_TAG, NODE_OF_ROW, audience_rows
 from graph.store.query import Neighbour
 
 _ROUNDING = 1e-5
 """How far the engine's figure, between 0 and 1, may be from the true one."""
+
+_COMPARABLE = f"n.embeddingModel = $model AND n.{VECTOR} IS NOT NULL AND size(n.{VECTOR}) = $size"
+
+_RANKED = (
+    f"WITH n, vector.similarity.cosine(n.{VECTOR}, $vector) AS near ORDER BY near DESC "
+    "WITH collect({n: n, near: near}) AS found "
+    "WITH found, CASE WHEN size(found) > $limit THEN found[$limit - 1].near - $rounding ELSE -1.0 END AS least "
+    f"UNWIND found AS one WITH one WHERE one.near >= least RETURN one.n.id, one.n.{VECTOR_BYTES}"
+)
 
 
 async def nearest(
@@ -38,13 +47,7 @@ async def nearest(
     if not usable or names.vector_field(kind) is None or not visible.may_see_kind(scope, kind):
         return ()
     rows = await runner.run(
-        f"{_candidates(scope, kind)} AND n.embeddingModel = $model AND n.{VECTOR} IS NOT NULL "
-        f"AND size(n.{VECTOR}) = $size {'' if isinstance(scope, SystemScope) else 'RETURN n } WITH DISTINCT n '}"
-        f"WITH n, vector.similarity.cosine(n.{VECTOR}, $vector) AS near ORDER BY near DESC "
-        "WITH collect({n: n, near: near}) AS found "
-        "WITH found, CASE WHEN size(found) > $limit THEN found[$limit - 1].near - $rounding ELSE -1.0 END AS least "
-        "UNWIND found AS one WITH one WHERE one.near >= least "
-        f"RETURN one.n.id, one.n.{VECTOR_BYTES}",
+        f"{_candidates(scope, kind)} {_RANKED}",
         model=model,
         size=len(vector),
         vector=list(map(float, vector)),
@@ -59,9 +62,13 @@ async def nearest(
 
 
 def _candidates(scope: Scope, kind: type[Node]) -> str:
+    """Return the start of a statement that binds each visible node with a comparable vector to ``n``, once."""
     if isinstance(scope, SystemScope):
-        return f"MATCH (n:{kind.__name__}) WHERE {visible.seen(scope)}"
-    return f"UNWIND $clauses AS clause WITH clause, $tag AS tag CALL (clause, tag) {{ {audience_rows(ordered=False)}"
+        return f"MATCH (n:{kind.__name__}) WHERE {visible.seen(scope)} AND {_COMPARABLE} WITH n"
+    return (
+        "UNWIND $clauses AS clause WITH clause, $tag AS tag CALL (clause, tag) { "
+        f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND {_COMPARABLE} RETURN n }} WITH DISTINCT n"
+    )
 
 
 def _cosine(asked: Sequence[float], stored: bytes) -> float:
