@@ -17,7 +17,7 @@ from graph.services.access.session import Session, read
 from graph.services.access.workspaces import add_workspace
 from graph.services.knowledge.conversations import set_routing_rule
 from tests.support.world import TeamWorld
-from tests.unit.graph.services.access.asking import ask, run, sees
+from tests.unit.graph.services.asking import ask, run, sees
 
 SYSTEM = SystemScope(reason="test")
 

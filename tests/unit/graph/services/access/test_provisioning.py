@@ -31,7 +31,7 @@ from graph.services.access.workspaces import add_workspace, init_workspace
 from graph.services.deps import Deps
 from graph.store.query import Eq, Find
 from tests.support.world import TeamWorld
-from tests.unit.graph.services.access.asking import ask, run, sees
+from tests.unit.graph.services.asking import ask, run, sees
 
 SYSTEM = SystemScope(reason="test")
 

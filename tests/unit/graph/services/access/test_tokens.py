@@ -25,7 +25,7 @@ from graph.services.deps import Deps
 from graph.store.query import Find
 from tests.support.clock import FakeClock
 from tests.support.world import TeamWorld
-from tests.unit.graph.services.access.asking import ask, run
+from tests.unit.graph.services.asking import ask, run
 
 SYSTEM = SystemScope(reason="test")
 DAY_MS = 86_400_000
@@ -58,7 +58,11 @@ async def test_only_the_hash_of_a_long_secret_is_stored(world: TeamWorld, deps: 
 async def test_a_token_names_its_principal_workspace_and_rights(world: TeamWorld, deps: Deps) -> None:
     minted = await make(world, world.ana, world.ana, rights=[Right.READER])
     caller = await authenticate(deps, minted.text)
-    assert (caller.principal, caller.workspace, caller.rights) == (world.ana, world.workspace, frozenset({Right.READER}))
+    assert (caller.principal, caller.workspace, caller.rights) == (
+        world.ana,
+        world.workspace,
+        frozenset({Right.READER}),
+    )
 
 
 @pytest.mark.req("AD-10")
