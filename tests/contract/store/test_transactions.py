@@ -458,3 +458,36 @@ async def test_closing_waits_for_work_under_way(new_store: Callable[[], Store], 
     release.set()
     assert await task == entry
     await closing
+
+
+@pytest.mark.parametrize("wait", [0, 1, 2, 5, 10, 20])
+async def test_cancelled_reads_harm_nobody(store: Store, world: World, wait: int) -> None:
+    """Source: attack cases 7 and 11; more are cancelled than there are connections."""
+    scene = Scene(world)
+    await scene.write(store)
+    expected = await read_state(store, scene)
+    tasks = [asyncio.create_task(read_state(store, scene)) for _ in range(12)]
+    for _ in range(wait):
+        await asyncio.sleep(0)
+    for task in tasks[::2]:
+        task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert outcomes[1::2] == [expected] * 6
+    assert all(isinstance(outcome, asyncio.CancelledError) or outcome == expected for outcome in outcomes[::2])
+    assert await asyncio.gather(*(read_state(store, scene) for _ in range(6))) == [expected] * 6
+
+
+async def test_readers_that_fail_are_given_back(store: Store, world: World) -> None:
+    scene = Scene(world)
+    await scene.write(store)
+
+    async def fail() -> None:
+        async with store.reading() as reader:
+            await reader.get(world.system, [scene.entry.id])
+            raise Stop
+
+    for _ in range(10):
+        with pytest.raises(Stop):
+            await fail()
+    await store.transact(lambda writer: writer.patch(scene.entry.id, {"name": "new"}))
+    assert len(await read_state(store, scene)) == 12
