@@ -65,10 +65,11 @@ class EntryPast:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockPast:
-    """A block, ended or not, with its last version."""
+    """A block, ended or not, with its last version and the ids of all its versions."""
 
     block: Block
     version: BlockVersion
+    versions: tuple[NodeId, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,7 +112,9 @@ class Past:
 
     def note_block(self, state: BlockState) -> None:
         """Remember the newest version of a block."""
-        self.blocks[state.id] = BlockPast(block=state.block, version=state.version)
+        known = self.blocks[state.id].versions
+        versions = known if state.version.id in known else (*known, state.version.id)
+        self.blocks[state.id] = BlockPast(block=state.block, version=state.version, versions=versions)
 
     def note_relation(self, state: RelationState) -> None:
         """Remember the newest version of a relation."""

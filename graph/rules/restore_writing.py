@@ -13,6 +13,7 @@ from typing import Any
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import Block, CurationGuide, Entry, FacetField, Relation
+from graph.model.time import Millis
 from graph.rules.images import BLOCKS, RELATIONS, Image, same_image
 from graph.rules.operations import imaging
 from graph.rules.operations.ending import end_entry
@@ -247,19 +248,16 @@ class _Step:
         if old is not None and _is_value(old, image):
             return state
         closed = list(state.closed_attributes)
-        beside: list[AttributeState] = []
+        renewed: list[AttributeState] = []
         if old is not None:
             end_attribute(self.work, old)
-            made_with = [s for s in closed if _closed_by(s, old, image)]
-            for value in made_with:
+            for value in [s for s in closed if image is not None and _was_closed(s, image, old.attribute.valid_from)]:
                 end_attribute(self.work, value)
                 closed.remove(value)
-            ended_with = [s for s in known.values_of(key) if s.attribute.invalidated_at == old.attribute.recorded_at]
-            beside = [s for s in ended_with if not _is_value(s, image) and s.attribute.valid_to is not None]
-            closed += self._renew(known, key, beside)
+            renewed = self._renew(known, key, _closed_again(known, key, old, image, closed))
         if image is not None:
-            values[key] = self._value(known, key, image, behind=len(beside))
-        return replace(state, attributes=values, closed_attributes=tuple(closed))
+            values[key] = self._value(known, key, image, behind=len(renewed))
+        return replace(state, attributes=values, closed_attributes=(*closed, *renewed))
 
     def _value(self, known: EntryPast, key: str, image: Image, *, behind: int) -> AttributeState:
         return make_attribute(
@@ -368,7 +366,8 @@ class _Step:
         self._belong(state.block, entry)
         self.work.changes.patch(state.id, entry_id=entry, position=position)
         if entry != state.entry_id:
-            self.work.changes.patch(version.id, entry_id=entry)
+            for id_ in self.past.blocks[state.id].versions:
+                self.work.changes.patch(id_, entry_id=entry)
             self.work.changes.text(version.id, entry, TEXT_OF_BLOCK, version.text)
             touch_entry(self.work, state.entry_id)
         self.work.blocks[state.id] = replace(state, block=block, version=version)
@@ -381,6 +380,7 @@ class _Step:
 
     def _said_by(self, made: BlockState) -> None:
         """Let the name of the entry rest on the returning block too, as after every write of one."""
+        self.past.note_block(made)
         entry = self.work.entries[made.entry_id]
         gather(self.work, made.entry_id, entry.name, Support(derived_from=(made.version.id,)))
 
@@ -453,14 +453,32 @@ def _is_value(state: AttributeState, image: Image | None) -> bool:
     return image is not None and same_image(imaging.attribute(state), image)
 
 
-def _closed_by(closed: AttributeState, new: AttributeState, image: Image | None) -> bool:
-    """Tell whether the coming of `new` closed a value which now opens again as `image`."""
-    one, other = closed.attribute, new.attribute
-    together = (one.key, one.recorded_at, one.version + 1) == (other.key, other.recorded_at, other.version)
-    if not together or image is None:
-        return False
-    keys = ("validTo", "toPrecision")
-    left, right = ({k: v for k, v in i.items() if k not in keys} for i in (imaging.attribute(closed), image))
+def _was_closed(closed: AttributeState, image: Image, at: Millis | None) -> bool:
+    """Tell whether `closed` is the value of `image`, made to end at `at` when another value took its place."""
+    ends = closed.attribute.valid_to in (at, validity_of_image(image).valid_to)
+    return ends and _same_but_end(imaging.attribute(closed), image)
+
+
+def _closed_again(
+    known: EntryPast, key: str, old: AttributeState, image: Image | None, closed: Sequence[AttributeState]
+) -> list[AttributeState]:
+    """Return the value that stood closed beside `image` when `image` took the place of `old`, if it does no more."""
+    begin = None if image is None else validity_of_image(image).valid_from
+    if begin is None:
+        return []
+    twins = [
+        state
+        for state in known.values_of(key)
+        if state.attribute.valid_to == begin and _same_but_end(imaging.attribute(state), imaging.attribute(old))
+    ]
+    there = {state.attribute.id for state in closed}
+    if not twins or any(twin.attribute.id in there for twin in twins):
+        return []
+    return [max(twins, key=lambda state: (state.attribute.recorded_at, state.attribute.id))]
+
+
+def _same_but_end(one: Image, other: Image) -> bool:
+    left, right = ({k: v for k, v in i.items() if k not in ("validTo", "toPrecision")} for i in (one, other))
     return same_image(left, right)
 
 

@@ -12,7 +12,7 @@ from graph.rules.audit_chain import SealedAudit
 from graph.rules.images import Image, guide_image
 from graph.rules.operations import imaging
 from graph.rules.operations.state import NameOwner
-from graph.rules.restore import RestoreNeeds, needs
+from graph.rules.restore import RestoreNeeds, needs, newest_first
 from graph.services.knowledge.statements import PRESENT, find_all
 from graph.services.knowledge.states import States, read_states
 from graph.store.port import Reader
@@ -48,7 +48,7 @@ async def read_present(reader: Reader, records: Sequence[SealedAudit]) -> Presen
     owners = await _owners(reader, asked)
     return Present(
         states=states,
-        images=_images(states),
+        images={**_images(states), **_guide_images(states, records)},
         names={(pool, name): o.entry for pool, named in owners.items() for name, o in named.items() if o.live},
         owners=owners,
     )
@@ -127,5 +127,13 @@ def _images(states: States) -> dict[str, Image | None]:
         if block.entry_id in states.entries:
             images[id_] = imaging.block(block, placed=True)
     images |= {id_: imaging.relation(state) for id_, state in states.relations.items()}
-    images |= {id_: guide_image(guide.text) if guide.text else None for id_, guide in states.past.guides.items()}
     return images
+
+
+def _guide_images(states: States, records: Sequence[SealedAudit]) -> dict[str, Image | None]:
+    """Return the images of guides; an empty one is what the newest of its records left: an empty text, or none yet."""
+    unmade = {record.draft.target_id: record.draft.after is None for record in reversed(newest_first(records))}
+    return {
+        id_: None if not guide.text and unmade.get(id_, False) else guide_image(guide.text)
+        for id_, guide in states.past.guides.items()
+    }

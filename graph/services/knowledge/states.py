@@ -64,7 +64,7 @@ class _Rows:
     entry_versions: Mapping[NodeId, list[EntryVersion]]
     facets: Mapping[NodeId, list[Facet]]
     attributes: Mapping[NodeId, list[Attribute]]
-    block_versions: Mapping[NodeId, BlockVersion]
+    block_versions: Mapping[NodeId, list[BlockVersion]]
     relation_versions: Mapping[NodeId, RelationVersion]
     support: Mapping[NodeId, list[Edge]]
     pointers: Mapping[NodeId, list[Edge]]
@@ -126,9 +126,11 @@ async def _rows(
     block_ids, relation_ids = sorted(b.id for b in blocks), sorted(r.id for r in relations)
     block_versions = await find_all(reader, BlockVersion, In("block_id", block_ids)) if blocks else ()
     relation_versions = await find_all(reader, RelationVersion, In("relation_id", relation_ids)) if relations else ()
-    last_blocks = {v.block_id: v for v in sorted(block_versions, key=lambda v: v.version)}
+    by_block: dict[NodeId, list[BlockVersion]] = {}
+    for version in sorted(block_versions, key=lambda v: v.version):
+        by_block.setdefault(version.block_id, []).append(version)
     last_relations = {v.relation_id: v for v in sorted(relation_versions, key=lambda v: v.version)}
-    holders = [n.id for n in (*facets, *attributes, *last_blocks.values(), *relations)]
+    holders = [n.id for n in (*facets, *attributes, *(found[-1] for found in by_block.values()), *relations)]
     return _Rows(
         entries=entries,
         blocks=blocks,
@@ -136,7 +138,7 @@ async def _rows(
         entry_versions=_by_entry(versions),
         facets=_by_entry(facets),
         attributes=_by_entry(attributes),
-        block_versions=last_blocks,
+        block_versions=by_block,
         relation_versions=last_relations,
         support=await _edges(reader, holders, SUPPORT),
         pointers=await _edges(reader, entry_ids, POINTERS),
@@ -149,8 +151,9 @@ def _assembled(rows: _Rows) -> States:
     for entry in rows.entries:
         _add_entry(states, rows, entry)
     for block in rows.blocks:
-        version = rows.block_versions[block.id]
-        states.past.blocks[block.id] = BlockPast(block=block, version=version)
+        every = rows.block_versions[block.id]
+        version = every[-1]
+        states.past.blocks[block.id] = BlockPast(block=block, version=version, versions=tuple(v.id for v in every))
         if block.deleted_at is None:
             rests_on = support_of(rows.support.get(version.id, ()))
             states.blocks[block.id] = BlockState(block=block, version=version, rests_on=rests_on)
