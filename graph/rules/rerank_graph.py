@@ -51,6 +51,9 @@ class GraphWeights:
 
 DEFAULT_WEIGHTS: Final = GraphWeights()
 
+_BEHIND: Final = 0.9
+"""Share of the way up to the hit before it that a follower may gain."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GraphCandidate:
@@ -103,18 +106,31 @@ def graph_scores(
     groups = _group_strength(candidates, bases, weights.group_hits)
     entries = _entry_strength(candidates, bases)
     asked = _Question(question, today)
-    return [
-        (
-            bases[candidate.id]
-            + weights.named * asked.names_any(candidate.names)
-            + weights.dated * asked.date_nearness(candidate, weights.dated_half_days)
-            + weights.group * (groups[candidate.group] if candidate.group is not None else 0.0)
-            + weights.neighbour * (bases.get(candidate.before, 0.0) if candidate.before is not None else 0.0)
-            + weights.shared_entry * _shared(candidate, entries)
-        )
-        / weights.total
+    lifts = {
+        candidate.id: weights.named * asked.names_any(candidate.names)
+        + weights.dated * asked.date_nearness(candidate, weights.dated_half_days)
+        + weights.group * (groups[candidate.group] if candidate.group is not None else 0.0)
+        + _neighbour(candidate, bases, weights.neighbour)
+        + weights.shared_entry * _shared(candidate, entries)
         for candidate in candidates
-    ]
+    }
+    return [(bases[c.id] + _lift(c, lifts)) / weights.total for c in candidates]
+
+
+def _lift(candidate: GraphCandidate, lifts: Mapping[str, float]) -> float:
+    """Return what a candidate gains: an entry at least as much as any found message it rests on.
+
+    What speaks for a message speaks for what is believed because of it, so that the present understanding never
+    comes behind the utterance it was made of (KN-1).
+    """
+    own = lifts[candidate.id]
+    return max([own, *(lifts.get(source, 0.0) for source in candidate.sources)]) if candidate.is_entry else own
+
+
+def _neighbour(candidate: GraphCandidate, bases: Mapping[str, float], most: float) -> float:
+    """Return what a message gains from the hit directly before it: never enough to pass that hit by this alone."""
+    before = bases.get(candidate.before, 0.0) if candidate.before is not None else 0.0
+    return max(0.0, min(most * before, _BEHIND * (before - bases[candidate.id])))
 
 
 class _Question:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graph.model.edges import Edge, EdgeType
-from graph.model.errors import BadInput, LimitExceeded, OperationRejected
+from graph.model.errors import BadInput, LimitExceeded, NotFound, OperationRejected
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import Channel, Conversation, Source, Thread
 from graph.model.nodes.knowledge import KnowledgeBase
+from graph.model.nodes.people import Principal, PrincipalKind
 from graph.model.time import Millis
 from graph.rules.guarding import guard_of, own_audience
 from graph.rules.ingest import Arrival, IncomingMessage, fate, links_of, message_source, superseded
@@ -69,7 +70,7 @@ async def ingest_messages(cmd: Command, conversation_id: NodeId, messages: Seque
     """
     _check(messages)
     batch = await _begin(cmd, conversation_id, messages)
-    for message in messages:
+    for message in await _with_speakers(cmd, messages):
         _take(cmd.deps, batch, message)
     await _write(cmd, batch)
     return IngestReceipt(source_ids=tuple(batch.ids), arrivals=tuple(batch.arrivals), tx_id=cmd.tx_id)
@@ -85,6 +86,28 @@ def _check(messages: Sequence[IncomingMessage]) -> None:
             )
         if not 1 <= len(message.external_id) <= 512:
             raise BadInput("a message needs an external id of 1 to 512 characters", field="externalId")
+
+
+async def _with_speakers(cmd: Command, messages: Sequence[IncomingMessage]) -> list[IncomingMessage]:
+    """Return the messages with what is known about their speakers: who is an agent is never taken from the sender.
+
+    Raises:
+        NotFound: a speaker is unknown in this workspace.
+    """
+    wanted = sorted({m.speaker_id for m in messages if m.speaker_id})
+    known = await cmd.writer.get(COMMIT_GUARD, wanted)
+    people = {p.id: p for p in known.values() if isinstance(p, Principal) and p.workspace == cmd.caller.workspace}
+    if len(people) < len(wanted):
+        raise NotFound("a speaker is no principal of this workspace")
+    return [_spoken_by(people[m.speaker_id], m) if m.speaker_id else m for m in messages]
+
+
+def _spoken_by(principal: Principal, message: IncomingMessage) -> IncomingMessage:
+    return replace(
+        message,
+        speaker=message.speaker or principal.display_name,
+        speaker_is_agent=principal.kind == PrincipalKind.AGENT,
+    )
 
 
 async def _begin(cmd: Command, conversation_id: NodeId, messages: Sequence[IncomingMessage]) -> _Batch:

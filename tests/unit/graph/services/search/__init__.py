@@ -1,0 +1,1 @@
+"""Search through the services."""
