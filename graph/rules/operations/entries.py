@@ -19,7 +19,7 @@ from graph.rules.names import normalised_name
 from graph.rules.operations import imaging
 from graph.rules.operations.attributes import put_attribute
 from graph.rules.operations.blocks import GAP, block_content
-from graph.rules.operations.evidence import not_found, require_several
+from graph.rules.operations.evidence import distinct_evidence, not_found
 from graph.rules.operations.limits import (
     MAX_ALIASES,
     MAX_ATTRIBUTES,
@@ -46,7 +46,7 @@ from graph.rules.operations.schema import (
     SetType,
     citations_in,
 )
-from graph.rules.operations.state import BlockState, Cited, EntryState, FacetState, Support
+from graph.rules.operations.state import BlockState, EntryState, FacetState, Support
 from graph.rules.operations.targets import block_of, expect_version, own_entry, readable_entry
 from graph.rules.operations.verdicts import Done, Outcome, PartRejection, refuse
 from graph.rules.operations.work import Work
@@ -76,7 +76,7 @@ def create_entry(work: Work, op: CreateEntry) -> Done:
     same_as = _wider_entry(work, op.sameAs) if op.sameAs else None
     _check_principal(work, op)
     contents, left_out = _accepted_blocks(work, op)
-    require_several(work, _citations(contents), work.state.guide.min_evidence)
+    _check_enough(work, contents)
     if all(block.basis is Basis.INDUCED for block in op.blocks):
         check_not_near(work, name)
     state, blocks = _put_entry(work, op, name, aliases, contents)
@@ -381,9 +381,13 @@ def _shown_by(entry: NodeId, name: FacetState) -> Edge:
     return Edge(type=EdgeType.SHOWN_BY, source=entry, target=name.facet.id)
 
 
-def _citations(contents: Sequence[BlockContent]) -> Iterator[Cited]:
-    for content in contents:
-        yield from content.rests_on.citations
+def _check_enough(work: Work, contents: Sequence[BlockContent]) -> None:
+    """Refuse an entry with fewer distinct sources behind it than the guide asks for (KN-107)."""
+    least = work.state.guide.min_evidence
+    behind = work.sources_behind(*(content.rests_on for content in contents))
+    loaded = [work.sources[NodeId(id_)] for id_ in behind if id_ in work.sources]
+    if distinct_evidence(loaded) + len(behind) - len(loaded) < least:
+        raise refuse("NOT_ENOUGH_EVIDENCE", f"cite at least {least} distinct sources", needed=least)
 
 
 def _left_out(part: str, index: int, error: OperationRejected) -> PartRejection:

@@ -58,7 +58,11 @@ def plan(
         at: time of the commit.
         new_id: makes ids of new nodes from the prefix of their kind.
     """
-    work = Work.on(state, actor, settings, at, new_id)
+    return plan_on(Work.on(state, actor, settings, at, new_id), operations)
+
+
+def plan_on(work: Work, operations: Sequence[Parsed]) -> Plan:
+    """Return the plan of a list, and leave in `work` what the accepted operations made of the state."""
     refused: set[str] = set()
     verdicts = []
     for parsed in operations:
@@ -66,7 +70,7 @@ def plan(
         if verdict.is_rejected and parsed.ref is not None and parsed.ref not in work.refs:
             refused.add(parsed.ref)
         verdicts.append(verdict)
-    whole = actor.skip_rejected or not any(verdict.is_rejected for verdict in verdicts)
+    whole = work.actor.skip_rejected or not any(verdict.is_rejected for verdict in verdicts)
     return Plan(verdicts=tuple(verdicts), changes=work.changes if whole else Changes())
 
 

@@ -201,16 +201,16 @@ def _end(work: Work, relation: RelationState, op: RemoveRelation, citations: tup
     if held.valid_to == end and held.to_precision == precision:
         return Done(outcome=Outcome.NOOP, created=(relation.id,))
     revised = revise_relation(work, relation, held.closed_at(end, precision))
+    spans = {cited.span for cited in relation.evidence}
+    revised = add_evidence(work, revised, tuple(cited for cited in citations if cited.span not in spans))
     draft(
         work,
         AuditOperation.RELATION_REMOVE,
         relation.id,
-        before=imaging.validity(relation),
-        after=imaging.validity(revised),
+        before={**imaging.validity(relation), **imaging.evidence(relation)},
+        after={**imaging.validity(revised), **imaging.evidence(revised)},
         sources=work.sources_behind(Support(citations=(*relation.evidence, *citations))),
     )
-    spans = {cited.span for cited in relation.evidence}
-    add_evidence(work, revised, tuple(cited for cited in citations if cited.span not in spans))
     _touch_subject(work, relation)
     return Done(created=(relation.id,))
 

@@ -1,6 +1,8 @@
 """What is done to whole entries, beside the operation list: delete, merge, mark as distinct.
 
-What ends stays readable as history, and a deletion record brings it back whole. Source: KN-35, KN-36, KN-83, KN-101, CO-73.
+What ends stays readable as history, and a deletion record brings it back whole.
+
+Source: KN-35, KN-36, KN-83, KN-101, CO-73.
 """
 
 from __future__ import annotations
