@@ -47,7 +47,7 @@ class RequestContext:
         open_session: opens a fresh session for the payload of a mutation; None in a query.
         conversation: internal id of the conversation in which an agent reads (KN-56), if the request names one.
         outcomes: of the commands of a mutation, by response key.
-        extras: what single features keep for one request.
+        still_valid: asks again whether the credential of a subscription holds.
     """
 
     deps: Deps
@@ -56,7 +56,7 @@ class RequestContext:
     conversation: NodeId | None = None
     open_session: Opener | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    extras: dict[str, Any] = field(default_factory=dict)
+    still_valid: Callable[[], Awaitable[object]] | None = None
     _session: Session | None = None
     _loaders: Loaders | None = None
 
@@ -90,9 +90,13 @@ class RequestContext:
 
     async def run(self, info: Info[Any, Any], work: Callable[[Command], Awaitable[T]]) -> T:
         """Run a command of a mutation field once, then read its payload from a fresh session."""
+        return await self.once(info, lambda: command(self.deps, self.caller, work))
+
+    async def once(self, info: Info[Any, Any], act: Callable[[], Awaitable[T]]) -> T:
+        """Act once for a mutation field, however often its document runs, and read its payload from a fresh session."""
         key = str(info.path.key)
         if key not in self.outcomes:
-            self.outcomes[key] = await self._outcome(work)
+            self.outcomes[key] = await _outcome(act)
         outcome = self.outcomes[key]
         if outcome.error is not None:
             raise outcome.error
@@ -101,6 +105,16 @@ class RequestContext:
         value: T = outcome.value
         return value
 
+    async def pause(self, seconds: float) -> None:
+        """Wait between two looks of a subscription, then make sure that its credential is still valid (AD-7).
+
+        Raises:
+            Unauthenticated: it is not.
+        """
+        await self.deps.clock.sleep(seconds)
+        if self.still_valid is not None:
+            await self.still_valid()
+
     async def speak_in(self, conversation: NodeId | None) -> None:
         """Read on as in a conversation (an agent reads in no other way, KN-56); None changes nothing."""
         if conversation is None or self.session.facts.kind is not PrincipalKind.AGENT:
@@ -108,11 +122,12 @@ class RequestContext:
         settings = await load_settings(self.session.reader, self.caller.workspace)
         await self.session.speak_in(conversation, idle_hours=float(settings["conversation.idle_hours"]))
 
-    async def _outcome(self, work: Callable[[Command], Awaitable[T]]) -> Outcome:
-        try:
-            return Outcome(value=await command(self.deps, self.caller, work))
-        except Exception as error:  # noqa: BLE001 - kept and raised by `run`, so that a repeat answers alike
-            return Outcome(error=error)
+
+async def _outcome(act: Callable[[], Awaitable[Any]]) -> Outcome:
+    try:
+        return Outcome(value=await act())
+    except Exception as error:  # noqa: BLE001 - kept and raised by `once`, so that a repeat answers alike
+        return Outcome(error=error)
 
 
 def context(info: Info[Any, Any]) -> RequestContext:

@@ -6,8 +6,8 @@ Documents that passed are kept by their text, so that a client's known operation
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,15 +17,20 @@ from graphql import (
     GraphQLError,
     OperationDefinitionNode,
     OperationType,
+    create_source_event_stream,
     get_operation_ast,
     parse,
     validate,
 )
+from graphql.execution import ExecutionResult as GraphQLResult
+from graphql.execution import Executor as GraphQLExecutor
 from strawberry import Schema
 from strawberry.types import ExecutionResult
+from strawberry.types.graphql import OperationType as StrawberryOperationType
 
 from api.graphql.context import RequestContext
 from api.graphql.faults import wire_errors, wire_own
+from api.graphql.subscriptions import Event
 from api.limits import Limits, check_document, check_json, check_text
 from api.observability import log_fault, tracer
 from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable, Unauthenticated
@@ -114,11 +119,72 @@ class Executor:
         self.deps.figures.count("graphql_operations", kind=kind, outcome="errors" if result.errors else "ok")
         return self.body(result, caller)
 
+    async def events(
+        self,
+        prepared: Prepared,
+        request: GraphQLRequest,
+        caller: Caller,
+        still_valid: Callable[[], Awaitable[object]],
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Yield the answers of a subscription; each event is read and authorised anew when it is sent (KN-123)."""
+        ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document, still_valid=still_valid)
+        source = await self._source(prepared, request, ctx)
+        if not isinstance(source, AsyncGenerator):
+            yield self._body(None, source, caller)
+            return
+        recorded: set[NodeId] = set()
+        async with aclosing(source):
+            try:
+                async for event in source:
+                    body = await self._event(prepared, request, caller, event, recorded)
+                    if body is not None:
+                        yield body
+            except Exception as error:  # noqa: BLE001 - the edge of the process: a request
+                yield {"data": None, "errors": self.failures(error, caller)}
+
+    async def _source(
+        self, prepared: Prepared, request: GraphQLRequest, ctx: RequestContext
+    ) -> AsyncGenerator[Event, None] | Sequence[GraphQLError]:
+        """Return the events that a subscription asks for, or why there are none."""
+        made = GraphQLExecutor.build(
+            self._graphql,
+            prepared.document,
+            context_value=ctx,
+            raw_variable_values=dict(request.variables),
+            operation_name=request.operation_name,
+        )
+        if not isinstance(made, GraphQLExecutor):
+            return made
+        stream = create_source_event_stream(made)
+        found = await stream if isinstance(stream, Awaitable) else stream
+        if isinstance(found, AsyncGenerator):
+            return found
+        return found.errors or [] if isinstance(found, GraphQLResult) else []
+
+    async def _event(
+        self, prepared: Prepared, request: GraphQLRequest, caller: Caller, event: Event, recorded: set[NodeId]
+    ) -> dict[str, Any] | None:
+        """Return the answer for one event, None if the caller may not see it; a chat's reading is recorded once."""
+
+        async def work(session: Session) -> ExecutionResult | None:
+            ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
+            await enter(ctx, session, None)
+            loaded = await event.load(ctx)
+            return None if loaded is None else await self.execute(ctx, request, root=loaded)
+
+        result, session = await read(self.deps, caller, work)
+        await record_reads(self.deps, caller, session.recorded - recorded)
+        recorded |= session.recorded
+        return None if result is None else self.body(result, caller)
+
     def body(self, result: ExecutionResult, caller: Caller) -> dict[str, Any]:
         """Return a result in the form of the specification."""
-        body: dict[str, Any] = {"data": result.data}
-        if result.errors:
-            body["errors"] = wire_errors(result.errors, caller.workspace, self.names, self.deps.figures)
+        return self._body(result.data, result.errors or [], caller)
+
+    def _body(self, data: Any, errors: Sequence[GraphQLError], caller: Caller) -> dict[str, Any]:
+        body: dict[str, Any] = {"data": data}
+        if errors:
+            body["errors"] = wire_errors(errors, caller.workspace, self.names, self.deps.figures)
         return body
 
     def failures(self, error: Exception, caller: Caller) -> list[dict[str, Any]]:
@@ -201,13 +267,15 @@ class Executor:
                 return result
         raise StoreUnavailable("the change was made, but rights are changing too fast to read it back")
 
-    async def execute(self, ctx: RequestContext, request: GraphQLRequest) -> ExecutionResult:
-        """Execute a prepared document."""
+    async def execute(self, ctx: RequestContext, request: GraphQLRequest, root: Any = None) -> ExecutionResult:
+        """Execute a prepared document; `root` is the event of a subscription."""
         return await self.schema.execute(
             request.query,
             variable_values=dict(request.variables),
             context_value=ctx,
+            root_value=root,
             operation_name=request.operation_name,
+            allowed_operation_types=tuple(StrawberryOperationType),
         )
 
     async def _is_gone(self, caller: Caller) -> bool:

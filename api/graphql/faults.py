@@ -56,11 +56,10 @@ def _told(error: GraphQLError, workspace: WorkspaceId, names: Collection[str]) -
     own = next((e for e in _causes(error) if isinstance(e, RootwardError)), None)
     if own is not None and own.code != RootwardError.code:
         return wire_own(own, workspace)
-    if error.original_error is None or isinstance(error.original_error, GraphQLError):
+    if error.path is None:
+        # Raised before any resolver ran: the document or a value does not fit.
         return _refused(_safe(error, names))
-    if _came_from_input(error):
-        return _refused("a value does not have the type that the schema declares")
-    log_fault(error.original_error)
+    log_fault(error.original_error or error)
     return {"message": MASKED, "extensions": {"code": RootwardError.code, "status": 500}}
 
 
@@ -72,16 +71,13 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.original_error if isinstance(error, GraphQLError) else None
 
 
-def _came_from_input(error: GraphQLError) -> bool:
-    """True for a scalar that could not be read: raised before any resolver, so without a path."""
-    return error.path is None
-
-
 def _refused(message: str) -> dict[str, Any]:
     return {"message": message, "extensions": {"code": "BAD_INPUT", "status": 400}}
 
 
 def _safe(error: GraphQLError, names: Collection[str]) -> str:
+    if error.original_error is not None and not isinstance(error.original_error, GraphQLError):
+        return "a value does not have the type that the schema declares"
     if isinstance(error, GraphQLSyntaxError):
         return "the document is not GraphQL; see locations"
     text = _QUOTED.sub(lambda match: _known(match[1] or match[2] or "", names), error.message)

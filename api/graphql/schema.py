@@ -2,31 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import strawberry
-from graphql import GraphQLArgument, GraphQLInputField, GraphQLSchema, Undefined
+from graphql import GraphQLArgument, GraphQLError, GraphQLInputField, GraphQLSchema, Undefined
 from strawberry.schema.config import StrawberryConfig
 from strawberry.tools import merge_types
+from strawberry.types import ExecutionContext
 
 from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.conversations import ConversationMutations
+from api.graphql.mutations.entries import EntryMutations
+from api.graphql.mutations.materials import MaterialMutations
+from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
 from api.graphql.prepared import UsePrepared
 from api.graphql.queries.audit import AuditQueries
 from api.graphql.queries.entries import EntryQueries
 from api.graphql.queries.graph import GraphQueries
+from api.graphql.queries.materials import MaterialQueries
+from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
+from api.graphql.queries.settings import SettingQueries
 from api.graphql.scalars import SCALARS
+from api.graphql.subscriptions import Subscription
 from api.graphql.types.inputs import CitationInput
 from api.graphql.types.registry import NODE_TYPES
 
-Query = merge_types("Query", (GraphQueries, EntryQueries, NeighborhoodQueries, AuditQueries))
-Mutation = merge_types("Mutation", (ConversationMutations, ChangeMutations))
+Query = merge_types(
+    "Query",
+    (
+        GraphQueries,
+        EntryQueries,
+        NeighborhoodQueries,
+        AuditQueries,
+        MaterialQueries,
+        MemoryQueries,
+        SettingQueries,
+    ),
+)
+Mutation = merge_types(
+    "Mutation",
+    (ConversationMutations, ChangeMutations, EntryMutations, MaterialMutations, RestoreMutations, AdminMutations),
+)
+
+
+class QuietSchema(strawberry.Schema):
+    """A schema that logs no errors itself: their words quote what was sent; `faults` logs without content."""
+
+    def process_errors(self, errors: Sequence[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Do nothing."""
 
 
 def build_schema() -> strawberry.Schema:
     """Return the schema; each call makes a new one."""
-    schema = strawberry.Schema(
+    schema = QuietSchema(
         query=Query,
         mutation=Mutation,
+        subscription=Subscription,
         types=(*NODE_TYPES, CitationInput),
         extensions=[UsePrepared],
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=True),

@@ -6,7 +6,9 @@ the handshake. Only subscriptions are taken. Source: E5, KN-123.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -22,7 +24,6 @@ from strawberry.types import ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.unset import UnsetType
 
-from api.graphql.context import RequestContext
 from api.graphql.execution import Executor, GraphQLRequest
 from api.graphql.http import Authenticates
 from graph.model.errors import BadInput, RootwardError
@@ -97,19 +98,11 @@ class _Streaming(Schema):
         except Exception as error:  # noqa: BLE001 - the edge of the process: a request
             yield PreExecutionError(data=None, errors=_worded(self.executor.failures(error, caller)))
             return
-        async for result in await self._results(request, prepared.document, socket, caller):
-            body = self.executor.body(result, caller)
-            yield type(result)(data=body["data"], errors=_worded(body.get("errors", [])) or None)
-
-    async def _results(self, request: GraphQLRequest, document: Any, socket: SocketContext, caller: Caller) -> Any:
-        ctx = RequestContext(deps=self.executor.deps, caller=caller, document=document)
-        ctx.extras["still_valid"] = lambda: self.auth.caller(socket.authorization, socket.address)
-        return await self.executor.schema.subscribe(
-            request.query,
-            variable_values=dict(request.variables),
-            context_value=ctx,
-            operation_name=request.operation_name,
-        )
+        still_valid = functools.partial(self.auth.caller, socket.authorization, socket.address)
+        async with aclosing(self.executor.events(prepared, request, caller, still_valid)) as bodies:
+            async for body in bodies:
+                errors = _worded(body.get("errors", [])) or None
+                yield ExecutionResult(data=body["data"], errors=errors)
 
 
 def _request(query: Any, variables: Any, name: Any) -> GraphQLRequest:

@@ -11,9 +11,11 @@ from api.graphql.connection import Cursors, check_first, connection_of
 from api.graphql.context import RequestContext, context
 from api.graphql.types.audit import AuditConnection, AuditRecord
 from api.graphql.types.inputs import AuditFilter, audit_filter_of
+from api.graphql.types.restoring import RestorePreview
 from graph.services.knowledge.audit_log import audit_log
 from graph.services.knowledge.audit_verify import AuditVerification as Verification
 from graph.services.knowledge.audit_verify import PoolReport, verify_audit
+from graph.services.knowledge.restore import restore_preview
 
 
 @strawberry.type
@@ -76,3 +78,9 @@ class AuditQueries:
         ctx = context(info)
         found = await verify_audit(ctx.session, 1 if from_seq is None else from_seq)
         return AuditVerification.from_domain(ctx, found)
+
+    @strawberry.field
+    async def restore_preview(self, info: Info[Any, Any], audit_ids: list[strawberry.ID]) -> RestorePreview:
+        ctx = context(info)
+        plan = await restore_preview(ctx.session, [ctx.id(id_) for id_ in audit_ids])
+        return RestorePreview.from_domain(ctx, plan)

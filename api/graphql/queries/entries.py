@@ -10,7 +10,7 @@ from strawberry.types import Info
 from api.graphql.connection import Cursors, check_first, connection_of
 from api.graphql.context import context
 from api.graphql.types.inputs import AsOf, EntryFilter, as_of_of, entry_filter_of
-from api.graphql.types.knowledge import Entry, EntryConnection
+from api.graphql.types.knowledge import CurationGuide, Entry, EntryConnection
 from api.graphql.types.people import (
     KnowledgeBase,
     KnowledgeBaseConnection,
@@ -18,6 +18,7 @@ from api.graphql.types.people import (
     PrincipalConnection,
 )
 from graph.services.knowledge.entry_list import entries
+from graph.services.knowledge.guide import curation_guide
 from graph.services.knowledge.owners import knowledge_bases, owners
 
 
@@ -67,3 +68,9 @@ class EntryQueries:
         ctx = context(info)
         view = await ctx.loaders.entries(as_of_of(as_of)).load(ctx.id(id))
         return None if view is None else Entry.from_domain(ctx, view)
+
+    @strawberry.field
+    async def curation_guide(self, info: Info[Any, Any], principal_id: strawberry.ID) -> CurationGuide | None:
+        ctx = context(info)
+        guide = await curation_guide(ctx.session, ctx.id(principal_id))
+        return None if guide is None else CurationGuide.from_domain(guide)

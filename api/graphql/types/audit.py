@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import strawberry
@@ -94,6 +95,10 @@ class ChangePayload:
 
     records: list[AuditRecord]
     tx_id: strawberry.ID
+
+    @classmethod
+    def from_domain(cls, records: Iterable[work.AuditRecord], tx_id: str) -> ChangePayload:
+        return cls(records=[AuditRecord.from_domain(record) for record in records], tx_id=strawberry.ID(tx_id))
 
 
 async def record_of(info: Info[Any, Any], id_: NodeId | None) -> AuditRecord | None:

@@ -128,19 +128,28 @@ class BlockVersionConnection(Connection[BlockVersion]):
 class Block(Node):
     """A place in the body of an entry."""
 
-    position: int
     current: BlockVersion | None
     node_id: strawberry.Private[NodeId]
+    entry_id: strawberry.Private[NodeId]
+    ordinal: strawberry.Private[int | None]
 
     @classmethod
-    def from_domain(cls, view: views.BlockView) -> Block:
+    def from_domain(cls, view: views.BlockView, ordinal: int | None = None) -> Block:
         node = view.node
         return cls(
             id=to_global(node.id, node.workspace),
-            position=node.position,
             current=None if view.current is None else BlockVersion.from_domain(view.current),
             node_id=node.id,
+            entry_id=node.entry_id,
+            ordinal=ordinal,
         )
+
+    @strawberry.field(description="Its place, from 0, among the blocks of the entry that the caller sees.")
+    async def position(self, info: Info[Any, Any]) -> int:
+        if self.ordinal is not None:
+            return self.ordinal
+        beside = await context(info).loaders.blocks(times.NOW).load(self.entry_id)
+        return next((place for place, view in enumerate(beside) if view.node.id == self.node_id), len(beside))
 
     @strawberry.field
     async def versions(
@@ -290,7 +299,8 @@ class Entry(Node):
     async def blocks(self, info: Info[Any, Any], as_of: AsOf | None = None) -> list[Block]:
         ctx = context(info)
         moment = as_of_of(as_of) if as_of else self.view.as_of
-        return [Block.from_domain(view) for view in await ctx.loaders.blocks(moment).load(self.view.id)]
+        found = await ctx.loaders.blocks(moment).load(self.view.id)
+        return [Block.from_domain(view, place) for place, view in enumerate(found)]
 
     @strawberry.field
     async def projection(self, info: Info[Any, Any]) -> str:

@@ -19,6 +19,7 @@ from graph.rules.images import guide_image
 from graph.rules.pools import new_base, scope_of
 from graph.rules.scopes import may_read, may_write_guide
 from graph.services.access.commands import Command
+from graph.services.access.session import Session
 from graph.services.knowledge.bases import ensure_base
 from graph.services.ledger import Commit, commit, hold
 
@@ -61,6 +62,12 @@ async def set_curation_guide(
     where = Commit(pool=base.id, tx_id=cmd.tx_id, at=cmd.at)
     records = await commit(cmd.writer, cmd.deps, where, _changes(cmd, found, guide, reason))
     return GuideResult(guide=guide, records=records, tx_id=cmd.tx_id)
+
+
+async def curation_guide(session: Session, principal_id: NodeId) -> CurationGuide | None:
+    """Return the guide of a principal if there is one that the caller may read; a guide taken back is none."""
+    found = (await session.open([_guide_id(principal_id)])).get(_guide_id(principal_id))
+    return found if isinstance(found, CurationGuide) and found.text else None
 
 
 async def _writable_base(cmd: Command, principal_id: NodeId) -> KnowledgeBase:
