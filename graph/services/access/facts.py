@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from graph.model.access import SystemScope
 from graph.model.edges import EdgeType
 from graph.model.errors import NotFound
@@ -84,15 +82,13 @@ async def load_conversation(
     return conversation, conversation_facts(conversation, channel, over=over)
 
 
-async def access_versions(reader: Reader, facts: ViewerFacts, owners: Sequence[NodeId] | None) -> dict[NodeId, int]:
-    """Return the access versions of the viewer and of the pools of `owners` (None: of the whole workspace).
+async def access_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
+    """Return the access versions of the caller and of all pools of his workspace.
 
     They move with grants, membership, status, tags and withdrawals, not with ordinary writes (KN-116).
     """
-    principal = (await reader.get(VIEWER_FACTS, [facts.principal])).get(facts.principal)
-    where = Eq("workspace", facts.workspace)
-    only = And((where, In("owner_id", list(owners)))) if owners is not None else where
-    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=only))).nodes
+    principal = (await reader.get(VIEWER_FACTS, [caller.principal])).get(caller.principal)
+    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=Eq("workspace", caller.workspace)))).nodes
     versions = {base.id: base.access_version for base in bases}
     if isinstance(principal, Principal):
         versions[principal.id] = principal.access_version

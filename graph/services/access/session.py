@@ -58,7 +58,7 @@ class Session:
 
     async def moved(self) -> bool:
         """True if rights moved since the session was opened; never on a store whose readers keep one state."""
-        return self.versions is not None and self.versions != await access_versions(self.reader, self.facts, None)
+        return self.versions is not None and self.versions != await access_versions(self.reader, self.caller)
 
     def narrowed(self, pools: Iterable[NodeId]) -> Viewer:
         """Return the viewer asking about these pools only."""
@@ -155,11 +155,11 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
         NotFound: the principal does not exist any more.
     """
     async with deps.store.reading() as reader:
+        # Before the facts: a right that goes between the two must be noticed at the end.
+        versions = None if deps.store.isolation is Isolation.SNAPSHOT else await access_versions(reader, caller)
         facts = await load_facts(reader, caller)
-        session = Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=make_viewer(facts))
-        if deps.store.isolation is not Isolation.SNAPSHOT:
-            session.versions = await access_versions(reader, facts, None)
-        yield session
+        viewer = make_viewer(facts)
+        yield Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=viewer, versions=versions)
 
 
 async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> tuple[T, Session]:
