@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from graph.model.access import Audience, Guard, Need, Rule, RuleKind, Viewer
@@ -33,7 +34,8 @@ BATCH = 500
 Message = tuple[Source, Guard, Audience, list[Edge], list[TextRow]]
 RANDOM = random.Random(7)
 WORDS = [f"word{n}" for n in range(20_000)]
-WEIGHTS = [1 / (n + 10) for n in range(len(WORDS))]
+WEIGHTS = list(accumulate(1 / (n + 10) for n in range(len(WORDS))))
+"""Cumulated: common words first, as in real text."""
 
 
 class WallClock:
@@ -56,8 +58,8 @@ def viewer(*pools: str) -> Viewer:
     return Viewer(workspace=WORKSPACE, principal=NodeId("prn_ana"), held=frozenset(map(rule, pools)))
 
 
-def words(vocabulary: Sequence[str] = WORDS, count: int = 25) -> tuple[str, ...]:
-    return tuple(RANDOM.choices(vocabulary, WEIGHTS[: len(vocabulary)], k=count))
+def words(count: int = 25) -> tuple[str, ...]:
+    return tuple(RANDOM.choices(WORDS, cum_weights=WEIGHTS, k=count))
 
 
 class Load:

@@ -40,7 +40,7 @@ def everything(session: Session) -> Iterator[Row]:
     ):
         yield session.clauses.audience(*row)
     for row in session.db.execute(
-        "SELECT t.id, t.kind, t.guard, t.item, p.text, t.pool, t.words, t.length, t.sort_at"
+        "SELECT t.id, t.kind, t.guard, t.item, p.text, t.pool, t.words, t.sort_at"
         " FROM text t JOIN part p ON p.n = t.part ORDER BY t.id"
     ):
         yield texts.text_of(row)

@@ -19,7 +19,10 @@ from graph.store.embedded.tables import FTS, table_of
 from graph.store.embedded.values import listed
 from graph.store.query import And, Eq, IsSet, Match, Matches, Neighbour, TextHit
 
-HIT_COLUMNS = "t.n, t.id, t.guard, t.item, p.text, t.pool, t.words, t.length, t.sort_at"
+_WEIGHED = 2_000
+"""So many texts too many are rather looked at than asked about again; common words make questions dear."""
+
+HIT_COLUMNS = "t.id, t.guard, t.item, p.text, t.pool, t.words, t.length, t.sort_at"
 
 
 def match(session: Session, scope: Scope, question: Match) -> Matches:
@@ -32,8 +35,9 @@ def match(session: Session, scope: Scope, question: Match) -> Matches:
         return Matches(hits=(), df=dict.fromkeys(words, 0), total=total)
     asking = _Asking(session, FTS[question.index], prefixes)
     df = {word: asking.count(word, question.df_limit) for word in words}
-    chosen = asking.choose(_rarest_first(df), question.limit)
-    hits = sorted((_hit(row, words) for row in _texts(session, chosen)), key=attrgetter("id"))
+    chosen = asking.choose(df, question.limit)
+    needles = _needles(words)
+    hits = sorted([_hit(row, needles) for row in _texts(session, chosen)], key=attrgetter("id"))
     return Matches(hits=tuple(hits), df=df, total=max(total, *df.values()))
 
 
@@ -70,28 +74,41 @@ class _Asking:
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {self.index} WHERE {self.index} MATCH ? LIMIT ?)"
         return int(self.session.value(sql, (self._one(word), limit)))
 
-    def choose(self, words: Sequence[str], limit: int) -> list[int]:
+    def choose(self, df: Mapping[str, int], limit: int) -> list[int]:
         """Return up to `limit` texts: those with the rarer word first, then the next word, then the newest."""
+        words = _rarest_first(df)
         if not words or limit < 1:
             return []
-        everything = self._found(terms.any_of(self.prefixes, words), limit + 1)
-        if len(everything) <= limit:
-            return everything
+        if df[words[-1]] <= limit:
+            everything = self._found(terms.any_of(self.prefixes, words), limit + 1)
+            if len(everything) <= limit:
+                return everything
         return self._narrow(words, [], [], limit)
 
     def _narrow(self, words: Sequence[str], held: list[str], missing: list[str], need: int) -> list[int]:
         """Choose among the texts with all words `held` and none `missing`; `words` are still undecided."""
         chosen: list[int] = []
         for place, word in enumerate(words):
-            inside = [*held, word]
-            found = self._found(self._query(inside, missing), need - len(chosen) + 1)
-            if len(chosen) + len(found) > need:
-                return chosen + self._narrow(words[place + 1 :], inside, missing, need - len(chosen))
+            room = need - len(chosen)
+            inside, rest = [*held, word], words[place + 1 :]
+            found = self._found(self._query(inside, missing), room + _WEIGHED + 1)
+            if len(found) > room + _WEIGHED:
+                return chosen + self._narrow(rest, inside, missing, room)
+            if len(found) > room:
+                return chosen + self._weighed(found, rest, room)
             chosen += found
-            if len(chosen) == need:
-                return chosen
             missing = [*missing, word]
         return chosen + self._newest(self._query(held, missing), need - len(chosen)) if held else chosen
+
+    def _weighed(self, found: Sequence[int], words: Sequence[str], need: int) -> list[int]:
+        """Choose among a few texts by looking at their words."""
+        needles = [terms.needle(word) for word in words]
+        rows = self.session.rows(
+            "SELECT t.n, t.words, t.sort_at, t.id FROM json_each(?) w CROSS JOIN text t ON t.n = w.value",
+            (listed(found),),
+        )
+        rows.sort(key=lambda row: ([needle not in row[1] for needle in needles], -row[2], row[3]))
+        return [row[0] for row in rows[:need]]
 
     def _query(self, held: Sequence[str], missing: Sequence[str]) -> str:
         query = " AND ".join(map(self._one, held))
@@ -113,11 +130,7 @@ class _Asking:
         low, high = bucket_range(found[-1])
         sure = [n for n in found if n >= high]
         tied = [n for (n,) in self.session.db.execute(f"{sql} AND rowid BETWEEN ? AND ?", (query, low, high - 1))]
-        order = self.session.rows(
-            "SELECT t.n FROM json_each(?) w CROSS JOIN text t ON t.n = w.value ORDER BY t.sort_at DESC, t.id LIMIT ?",
-            (listed(tied), need - len(sure)),
-        )
-        return sure + [n for (n,) in order]
+        return sure + self._weighed(tied, (), need - len(sure))
 
 
 def _texts(session: Session, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
@@ -127,17 +140,19 @@ def _texts(session: Session, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]
     )
 
 
-def _hit(row: Sequence[Any], words: Sequence[str]) -> TextHit:
-    _, id, guard, item, part, pool, text, length, sort_at = row
-    spaced = f" {text.replace(' ', '  ')} "
-    counts = {word: spaced.count(f" {word} ") for word in words}
+def _needles(words: Sequence[str]) -> Sequence[tuple[str, str]]:
+    return [(word, terms.needle(word)) for word in words]
+
+
+def _hit(row: Sequence[Any], needles: Sequence[tuple[str, str]]) -> TextHit:
+    id, guard, item, part, pool, text, length, sort_at = row
     return TextHit(
         id=id,
         guard=guard,
         item=item,
         part=part,
         pool=pool,
-        counts={word: count for word, count in counts.items() if count},
+        counts={word: count for word, needle in needles if (count := text.count(needle))},
         length=length,
         sort_at=sort_at,
     )
@@ -146,10 +161,10 @@ def _hit(row: Sequence[Any], words: Sequence[str]) -> TextHit:
 def _match_everything(session: Session, scope: SystemScope, question: Match, words: Sequence[str]) -> Matches:
     """Answer for the system by looking at every text: rare work, so the index has no terms for it."""
     sql, parameters = _system_texts(scope, question)
-    total, found = 0, []
+    total, found, needles = 0, [], _needles(words)
     for row in session.db.execute(sql, parameters):
         total += 1
-        hit = _hit(row, words)
+        hit = _hit(row, needles)
         if hit.counts:
             found.append(hit)
     df = {word: min(question.df_limit, sum(word in hit.counts for hit in found)) for word in words}

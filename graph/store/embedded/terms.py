@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 _ODD = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]")
 _LONGEST = 256
 _TO_ENCODE = re.compile(r"[\x00-\x1f\x21-\x2f\x3a-\x60\x7b-\x7f]|[^ ]{257}")
-"""Finds out at one look whether a text of words with blanks between has any that is not kept as it is."""
+"""Finds out at one look whether packed words have any that is not kept as it is."""
 
 
 def prefix(clause: int, part: int) -> str:
@@ -33,15 +33,28 @@ def encoded(word: str) -> str:
     return _ODD.sub(lambda odd: f"_{ord(odd[0]):02x}", word)
 
 
+def packed(words: Sequence[str]) -> str:
+    """Return words as one text, each with a blank on both sides, so that `needle` finds and counts them."""
+    return f" {'  '.join(words)} " if words else ""
+
+
+def unpacked(text: str) -> tuple[str, ...]:
+    """Return the words that were packed."""
+    return tuple(text[1:-1].split("  ")) if text else ()
+
+
+def needle(word: str) -> str:
+    """Return what to look for in packed words."""
+    return f" {word} "
+
+
 def document(prefixes: Sequence[str], text: str) -> str:
-    """Return what is given to the index for words with blanks between: each once behind every prefix."""
-    if not text:
-        return ""
-    words: Iterable[str] = dict.fromkeys(text.split(" "))
+    """Return what is given to the index for packed words: each once behind every prefix."""
+    words: Iterable[str] = dict.fromkeys(unpacked(text))
     if _TO_ENCODE.search(text):
         words = map(encoded, words)
     plain = " ".join(words)
-    return " ".join([before + plain.replace(" ", f" {before}") for before in prefixes])
+    return " ".join([before + plain.replace(" ", f" {before}") for before in prefixes]) if plain else ""
 
 
 def any_of(prefixes: Sequence[str], words: Iterable[str]) -> str:

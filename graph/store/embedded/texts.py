@@ -19,7 +19,7 @@ from graph.store.query import TextIndex, TextRow
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What the index holds of a text; `words` in one text with spaces between."""
+    """What the index holds of a text; `words` are packed."""
 
     n: int
     kind: str
@@ -42,12 +42,12 @@ def index(session: Session, texts: Sequence[TextRow]) -> None:
         [_row(n, text, part) for n, text, part in rows],
     )
     clauses = _clauses_of(session, {text.guard for text in ordered})
-    written = [_Text(n, text.index.value, text.guard, part, " ".join(text.words)) for n, text, part in rows]
+    written = [_Text(n, text.index.value, text.guard, part, terms.packed(text.words)) for n, text, part in rows]
     _add_terms(session, ((text, clauses.get(text.guard, ())) for text in written))
 
 
 def _row(n: int, text: TextRow, part: int) -> tuple[Any, ...]:
-    words = " ".join(text.words)
+    words = terms.packed(text.words)
     return n, text.id, text.index.value, text.guard, text.item, part, text.pool, words, len(text.words), text.sort_at
 
 
@@ -71,7 +71,7 @@ def file_anew(session: Session, changes: Mapping[NodeId, tuple[tuple[int, ...], 
 def texts_of(session: Session, guards: Sequence[NodeId]) -> Sequence[TextRow]:
     """Return the texts that hang on guards, in id order."""
     rows = session.rows(
-        "SELECT t.id, t.kind, t.guard, t.item, p.text, t.pool, t.words, t.length, t.sort_at FROM json_each(?) w"
+        "SELECT t.id, t.kind, t.guard, t.item, p.text, t.pool, t.words, t.sort_at FROM json_each(?) w"
         " CROSS JOIN text t ON t.guard = w.value JOIN part p ON p.n = t.part ORDER BY t.id",
         (listed(dict.fromkeys(guards)),),
     )
@@ -79,8 +79,8 @@ def texts_of(session: Session, guards: Sequence[NodeId]) -> Sequence[TextRow]:
 
 
 def text_of(row: Sequence[Any]) -> TextRow:
-    """Return the text of a row: id, kind, guard, item, part, pool, words, length, sort_at."""
-    id, kind, guard, item, part, pool, words, length, sort_at = row
+    """Return the text of a row: id, kind, guard, item, part, pool, words, sort_at."""
+    id, kind, guard, item, part, pool, words, sort_at = row
     return TextRow(
         id=id,
         index=TextIndex(kind),
@@ -88,7 +88,7 @@ def text_of(row: Sequence[Any]) -> TextRow:
         item=item,
         part=part,
         pool=pool,
-        words=tuple(words.split(" ")) if length else (),
+        words=terms.unpacked(words),
         sort_at=sort_at,
     )
 

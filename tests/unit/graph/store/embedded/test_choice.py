@@ -25,8 +25,12 @@ def chosen_by_the_rule(texts: list[TextRow], words: tuple[str, ...], limit: int)
 
 @pytest.mark.req("RE-9")
 @pytest.mark.parametrize("spread", [1, 500, 100_000], ids=["one moment", "one stretch", "many stretches"])
-@pytest.mark.parametrize("seed", range(4))
-async def test_the_choice_is_that_of_the_rule(store: EmbeddedStore, world: World, seed: int, spread: int) -> None:
+@pytest.mark.parametrize("weighed", [0, 30, 2_000], ids=["asked", "asked and weighed", "weighed"])
+@pytest.mark.parametrize("seed", range(3))
+async def test_the_choice_is_that_of_the_rule(
+    store: EmbeddedStore, world: World, seed: int, weighed: int, spread: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.store.embedded.search._WEIGHED", weighed)
     chance = random.Random(seed)
     entries = [world.make_entry() for _ in range(150)]
     visible = [chance.random() < 0.6 for _ in entries]

@@ -16,6 +16,7 @@ from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.audience import numbers_of
 from graph.store.embedded.session import Session
 from graph.store.embedded.tables import FTS
+from graph.store.embedded.terms import unpacked
 from graph.store.port import Writer
 from graph.store.query import TextIndex
 from tests.support.builders import NOW, World, clause, private, shared
@@ -111,7 +112,7 @@ def expected_terms(session: Session) -> tuple[dict[tuple[str, str], set[int]], d
     ):
         for number in numbers_of(one, several):
             tallies[kind, number, part] += 1
-            for word in words.split(" "):
+            for word in unpacked(words):
                 terms.setdefault((kind, f"{number}p{part}_{word.replace('+', '_2b')}"), set()).add(n)
     return terms, dict(tallies)
 
