@@ -14,15 +14,15 @@ GraphQL API; times are RFC 3339 in UTC with milliseconds; lists whose order mean
 | entry.set_type | entry | `{type}` | same |
 | entry.set_summary | entry | `summary_fields` | same |
 | entry.set_aliases | entry | `aliases_fields` | same |
-| entry.set_attributes | entry | `attribute_fields` of the touched keys, None where unset | same |
-| entry.mark_distinct | entry | `distinct_fields` (all entries it is marked distinct from) | same |
+| entry.set_attributes | entry | `attribute_fields` of the touched keys, None where unset; their `past_fields` | same |
+| entry.mark_distinct | entry | `distinct_fields` (of the entry with the lesser id) | same |
 | block.create | block | None | `block_image` |
 | block.edit | block | `block_image` without its place | same |
 | block.move | block | `block_place` | same |
 | block.delete | block | `block_image` | None |
 | relation.add | relation | None | `relation_image` |
 | relation.add_evidence | relation | `evidence_fields` | same |
-| relation.remove, ended | relation | `validity_fields` | same |
+| relation.remove, ended | relation | `validity_fields` + `evidence_fields` | same |
 | relation.remove, retracted | relation | `relation_image` | None |
 | memo.write | memo | `memo_image` | same (before is None for the first) |
 | lesson.add, .edit, .delete | lesson | None / `lesson_image` / `lesson_image` | `lesson_image` / same / None |
@@ -53,6 +53,7 @@ Image = dict[str, Json]
 BLOCKS = "blocks"
 RELATIONS = "relations"
 ATTRIBUTE_PREFIX = "attributes."
+PAST_PREFIX = "pastAttributes."
 PLACE_KEYS = ("entryId", "position")
 
 
@@ -161,8 +162,17 @@ def attribute_fields(values: Mapping[str, Image | None]) -> Image:
     return {f"{ATTRIBUTE_PREFIX}{key}": value for key, value in values.items()}
 
 
+def past_fields(values: Mapping[str, Iterable[Image]]) -> Image:
+    """Return the values that keys had before and that are believed still, such as a former place of work.
+
+    >>> past_fields({"founded": []})
+    {'pastAttributes.founded': None}
+    """
+    return {f"{PAST_PREFIX}{key}": _sorted(past) or None for key, past in values.items()}
+
+
 def distinct_fields(entry_ids: Iterable[str]) -> Image:
-    """Return the entries that this one is marked distinct from."""
+    """Return the entries that this one is marked distinct from; of two entries that with the lesser id has the mark."""
     return {"distinctFrom": sorted(entry_ids)}
 
 
@@ -173,6 +183,7 @@ def entry_fields(
     aliases: Image | None = None,
     summary: Image | None = None,
     attributes: Mapping[str, Image | None] | None = None,
+    past: Mapping[str, Iterable[Image]] | None = None,
     distinct_from: Iterable[str] = (),
     same_as: Iterable[str] = (),
     principal_id: str | None = None,
@@ -184,6 +195,7 @@ def entry_fields(
         **(aliases or aliases_fields(())),
         **(summary or summary_fields("")),
         **attribute_fields(attributes or {}),
+        **past_fields(past or {}),
         **distinct_fields(distinct_from),
         "sameAs": sorted(same_as),
         "principalId": principal_id,

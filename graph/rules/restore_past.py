@@ -1,7 +1,7 @@
 """What a restore knows beside the present: the ended parts of the objects that it brings back, and images as content.
 
 An image holds content and places alone, so a returning name takes up the evidence that its last life had gathered
-since, and a returning attribute the closed values beside it. Source: KN-101, KN-102.
+since. Source: KN-101, KN-102.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Block, BlockVersion, CurationGuide, Entry, EntryVersion, FacetField, Relation
 from graph.model.nodes.knowledge import RelationVersion as Version
 from graph.model.time import Millis, parse
-from graph.rules.images import ATTRIBUTE_PREFIX, Image, same_image
+from graph.rules.images import ATTRIBUTE_PREFIX, PAST_PREFIX, Image, same_image
 from graph.rules.operations import imaging
 from graph.rules.operations.state import (
     AttributeState,
@@ -90,18 +90,16 @@ class Past:
     relations: dict[NodeId, RelationPast] = field(default_factory=dict)
     guides: dict[NodeId, CurationGuide] = field(default_factory=dict)
 
-    def note_entry(self, state: EntryState, at: Millis | None = None) -> None:
-        """Remember what an entry is now; with `at`, that everything of it ends then."""
+    def note_entry(self, state: EntryState) -> None:
+        """Remember what an entry is now, or was when it ended."""
         known = self.entries[state.id]
         summary = [state.summary] if state.summary else []
         facets = _by_id(known.facets, [*state.facets, *summary], lambda s: s.facet.id)
         present = [*state.attributes.values(), *state.closed_attributes]
-        if at is not None:
-            present = [replace(s, attribute=replace(s.attribute, invalidated_at=at)) for s in present]
         values = _by_id(known.attributes, present, lambda s: s.attribute.id)
         self.entries[state.id] = replace(
             known,
-            entry=state.entry if at is None else replace(state.entry, live_name=None, deleted_at=at),
+            entry=state.entry,
             version=state.version,
             shown_by=(state.name.facet.id,),
             facets=facets,
@@ -179,8 +177,16 @@ def attributes_of_image(image: Mapping[str, Any]) -> dict[str, Json]:
     >>> attributes_of_image({"attributes.size": None, "type": "system"})
     {'size': None}
     """
-    prefix = len(ATTRIBUTE_PREFIX)
-    return {key[prefix:]: value for key, value in image.items() if key.startswith(ATTRIBUTE_PREFIX)}
+    return _under(ATTRIBUTE_PREFIX, image)
+
+
+def past_of_image(image: Mapping[str, Any]) -> dict[str, list[Image]]:
+    """Return the images of past attribute values by key."""
+    return {key: list(values or ()) for key, values in _under(PAST_PREFIX, image).items()}
+
+
+def _under(prefix: str, image: Mapping[str, Any]) -> dict[str, Any]:
+    return {key[len(prefix) :]: value for key, value in image.items() if key.startswith(prefix)}
 
 
 def _says(kind: FacetField, state: FacetState, image: Image) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import Block, CurationGuide, Entry, FacetField, Relation
-from graph.model.time import Millis
 from graph.rules.images import BLOCKS, RELATIONS, Image, same_image
 from graph.rules.operations import imaging
 from graph.rules.operations.ending import end_entry
@@ -31,7 +30,6 @@ from graph.rules.operations.state import (
 from graph.rules.operations.work import Work
 from graph.rules.operations.writing import (
     TEXT_OF_BLOCK,
-    Validity,
     edit_block,
     end_attribute,
     end_block,
@@ -55,6 +53,7 @@ from graph.rules.restore_past import (
     attributes_of_image,
     content_of_image,
     evidence_of,
+    past_of_image,
     support_of_image,
     validity_of_image,
 )
@@ -113,7 +112,7 @@ class _Step:
             self.past.note_block(block)
         for relation in self.work.relations_of(state.id):
             self.past.note_relation(relation)
-        self.past.note_entry(state, self.work.at)
+        self.past.note_entry(state)
         end_entry(self.work, state)
 
     def _revive_entry(self, image: Image) -> None:
@@ -139,7 +138,8 @@ class _Step:
         )
         self._show_by(known.shown_by, name)
         state = self._point(state, image)
-        state = self._revive_attributes(state, known, image)
+        for key in sorted({*attributes_of_image(image), *past_of_image(image)}):
+            state = self._set_attribute(state, known, key, image)
         version = put_entry_version(self.work, state, entry.current_version)
         self.work.changes.links.append(supersedes(version.id, known.version.id, None, self.work.reason))
         self.work.changes.patch(
@@ -162,20 +162,6 @@ class _Step:
         for id_, relation in image[RELATIONS].items():
             self._revive_relation(NodeId(id_), relation)
 
-    def _revive_attributes(self, state: EntryState, known: EntryPast, image: Image) -> EntryState:
-        """Bring back the values that the image names, and the closed ones that ended together with the entry."""
-        wanted = {key: value for key, value in attributes_of_image(image).items() if value is not None}
-        ended_at = known.entry.deleted_at
-        closed: list[AttributeState] = []
-        values: dict[str, AttributeState] = {}
-        for key in sorted({*wanted, *(s.attribute.key for s in known.attributes)}):
-            together = [s for s in known.values_of(key) if s.attribute.invalidated_at == ended_at]
-            beside = [s for s in together if not _is_value(s, wanted.get(key))]
-            closed += self._renew(known, key, beside)
-            if key in wanted:
-                values[key] = self._value(known, key, wanted[key], behind=len(beside))
-        return replace(state, attributes=values, closed_attributes=tuple(closed))
-
     def _edit_entry(self, state: EntryState, image: Image) -> None:
         known = self.past.entries[self.target]
         after = self._renamed(state, known, image)
@@ -187,8 +173,8 @@ class _Step:
             after = replace(after, summary=self._summary(known, image))
         if "type" in image:
             after = replace(after, entry=replace(after.entry, type=image["type"]))
-        for key, value in attributes_of_image(image).items():
-            after = self._set_attribute(after, known, key, value)
+        for key in sorted({*attributes_of_image(image), *past_of_image(image)}):
+            after = self._set_attribute(after, known, key, image)
         after = self._point(after, image)
         next_entry_version(self.work, after)
         self.past.note_entry(self.work.entries[self.target])
@@ -242,71 +228,55 @@ class _Step:
         rests_on = last.rests_on if last else Support(derived_from=tuple(map(NodeId, image["summaryFrom"])))
         return make_facet(self.work, self.target, FacetField.SUMMARY, value, rests_on)
 
-    def _set_attribute(self, state: EntryState, known: EntryPast, key: str, image: Image | None) -> EntryState:
+    def _set_attribute(self, state: EntryState, known: EntryPast, key: str, image: Image) -> EntryState:
+        """Let the present and past values of a key be those of the image, where it names them.
+
+        The value written last is the present one; so if a past one is written now, the present one is written anew.
+        """
         old = state.attributes.get(key)
+        past = [s for s in state.closed_attributes if s.attribute.key == key]
+        others = [s for s in state.closed_attributes if s.attribute.key != key]
+        number = max((s.attribute.version for s in (*known.values_of(key), *past, *([old] if old else []))), default=0)
+        wanted = past_of_image(image).get(key, [imaging.attribute(s) for s in past])
+        kept, missing = _matched(past, wanted)
+        made = [self._put_value(key, value, number + place) for place, value in enumerate(missing, start=1)]
+        for gone in past:
+            if gone not in kept:
+                end_attribute(self.work, gone)
+        present = attributes_of_image(image).get(key, imaging.attribute(old) if old else None)
         values = {name: value for name, value in state.attributes.items() if name != key}
-        if old is not None and _is_value(old, image):
-            return state
-        closed = list(state.closed_attributes)
-        renewed: list[AttributeState] = []
-        if old is not None:
-            end_attribute(self.work, old)
-            for value in [s for s in closed if image is not None and _was_closed(s, image, old.attribute.valid_from)]:
-                end_attribute(self.work, value)
-                closed.remove(value)
-            renewed = self._renew(known, key, _closed_again(known, key, old, image, closed))
-        if image is not None:
-            values[key] = self._value(known, key, image, behind=len(renewed))
-        return replace(state, attributes=values, closed_attributes=(*closed, *renewed))
+        if old is not None and _is_value(old, present) and not made:
+            values[key] = old
+        else:
+            if old is not None:
+                end_attribute(self.work, old)
+            if present is not None:
+                values[key] = self._put_value(key, present, number + len(made) + 1)
+            elif made:
+                self._leave_unset(key, missing[-1], number + len(made) + 1)
+        return replace(state, attributes=values, closed_attributes=(*others, *kept, *made))
 
-    def _value(self, known: EntryPast, key: str, image: Image, *, behind: int) -> AttributeState:
-        return make_attribute(
-            self.work,
-            self.target,
-            key,
-            image["value"],
-            validity_of_image(image),
-            support_of_image(image),
-            number=_last_number(known, key) + behind + 1,
-        )
+    def _put_value(self, key: str, image: Image, number: int) -> AttributeState:
+        validity, rests_on = validity_of_image(image), support_of_image(image)
+        return make_attribute(self.work, self.target, key, image["value"], validity, rests_on, number=number)
 
-    def _renew(self, known: EntryPast, key: str, ended: Sequence[AttributeState]) -> list[AttributeState]:
-        """Put closed values again, in their order."""
-        first = _last_number(known, key) + 1
-        listed = sorted(ended, key=lambda s: (s.attribute.version, s.attribute.id))
-        return [
-            make_attribute(
-                self.work,
-                self.target,
-                key,
-                state.attribute.value,
-                Validity.of(state.attribute),
-                state.rests_on,
-                number=number,
-            )
-            for number, state in enumerate(listed, start=first)
-        ]
+    def _leave_unset(self, key: str, image: Image, number: int) -> None:
+        """Write a value that ends at once: a key whose last value ended is not set, whatever past ones it has."""
+        end_attribute(self.work, self._put_value(key, image, number))
 
     def _point(self, state: EntryState, image: Image) -> EntryState:
         """Let the edges to other entries and to a principal be those of the image, where it names them."""
         if "distinctFrom" in image:
-            self._mark_distinct(state, [NodeId(id_) for id_ in image["distinctFrom"]])
+            wanted = [NodeId(id_) for id_ in image["distinctFrom"]]
+            present = imaging.marked_by(state)
+            self._mark(EdgeType.DISTINCT_FROM, present, wanted)
+            others = [other for other in state.distinct_from if other not in present]
+            state = replace(state, distinct_from=tuple(sorted((*others, *wanted))))
         if "sameAs" in image:
-            self._mark(EdgeType.SAME_AS, state.same_as, [NodeId(id_) for id_ in image["sameAs"]])
-        if "principalId" in image:
-            state = self._identify(state, _optional(image["principalId"]))
-        return replace(
-            state,
-            distinct_from=tuple(map(NodeId, image.get("distinctFrom", state.distinct_from))),
-            same_as=tuple(map(NodeId, image.get("sameAs", state.same_as))),
-        )
-
-    def _mark_distinct(self, state: EntryState, wanted: Sequence[NodeId]) -> None:
-        """Set marks of distinctness, which may lead either way."""
-        self._mark(EdgeType.DISTINCT_FROM, state.distinct_from, wanted)
-        gone = [other for other in state.distinct_from if other not in wanted]
-        back = [Edge(type=EdgeType.DISTINCT_FROM, source=other, target=self.target) for other in gone]
-        self.work.changes.unlinks += back
+            wanted = [NodeId(id_) for id_ in image["sameAs"]]
+            self._mark(EdgeType.SAME_AS, state.same_as, wanted)
+            state = replace(state, same_as=tuple(wanted))
+        return self._identify(state, _optional(image["principalId"])) if "principalId" in image else state
 
     def _mark(self, type_: EdgeType, present: Sequence[NodeId], wanted: Sequence[NodeId]) -> None:
         changes, props = self.work.changes, {"recorded_at": self.work.at}
@@ -453,37 +423,17 @@ def _is_value(state: AttributeState, image: Image | None) -> bool:
     return image is not None and same_image(imaging.attribute(state), image)
 
 
-def _was_closed(closed: AttributeState, image: Image, at: Millis | None) -> bool:
-    """Tell whether `closed` is the value of `image`, made to end at `at` when another value took its place."""
-    ends = closed.attribute.valid_to in (at, validity_of_image(image).valid_to)
-    return ends and _same_but_end(imaging.attribute(closed), image)
-
-
-def _closed_again(
-    known: EntryPast, key: str, old: AttributeState, image: Image | None, closed: Sequence[AttributeState]
-) -> list[AttributeState]:
-    """Return the value that stood closed beside `image` when `image` took the place of `old`, if it does no more."""
-    begin = None if image is None else validity_of_image(image).valid_from
-    if begin is None:
-        return []
-    twins = [
-        state
-        for state in known.values_of(key)
-        if state.attribute.valid_to == begin and _same_but_end(imaging.attribute(state), imaging.attribute(old))
-    ]
-    there = {state.attribute.id for state in closed}
-    if not twins or any(twin.attribute.id in there for twin in twins):
-        return []
-    return [max(twins, key=lambda state: (state.attribute.recorded_at, state.attribute.id))]
-
-
-def _same_but_end(one: Image, other: Image) -> bool:
-    left, right = ({k: v for k, v in i.items() if k not in ("validTo", "toPrecision")} for i in (one, other))
-    return same_image(left, right)
-
-
-def _last_number(known: EntryPast, key: str) -> int:
-    return max((state.attribute.version for state in known.values_of(key)), default=0)
+def _matched(present: Sequence[AttributeState], wanted: Sequence[Image]) -> tuple[list[AttributeState], list[Image]]:
+    """Return which values are there as wanted, and which wanted ones are missing."""
+    kept: list[AttributeState] = []
+    missing = []
+    for image in wanted:
+        found = next((s for s in present if s not in kept and _is_value(s, image)), None)
+        if found is None:
+            missing.append(image)
+        else:
+            kept.append(found)
+    return kept, missing
 
 
 def _summary_image(image: Image) -> Image:

@@ -78,6 +78,19 @@ def hash_of(state: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical_json(dict(state))).hexdigest()
 
 
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two states, for the message of a failed test."""
+    found = {}
+    for key in sorted(one.keys() | other.keys()):
+        left, right = one.get(key), other.get(key)
+        if left != right:
+            both = isinstance(left, list) and isinstance(right, list)
+            found[key] = (
+                ([x for x in left if x not in right], [x for x in right if x not in left]) if both else (left, right)
+            )
+    return found
+
+
 def _key(node: Node) -> str | None:
     """Return what stands for a node whose id changes when it returns."""
     match node:

@@ -8,6 +8,7 @@ from typing import Final
 
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.canonical import canonical_json
+from graph.rules.images import PAST_PREFIX
 from graph.rules.operations import imaging
 from graph.rules.operations.evidence import cite_or_note, corrects, require_other_voice
 from graph.rules.operations.limits import MAX_ATTRIBUTES, check_attribute, check_count
@@ -144,13 +145,16 @@ def _differs(before: EntryState, after: EntryState, key: str) -> bool:
 
 def _draft(work: Work, before: EntryState, after: EntryState, keys: Sequence[str]) -> None:
     values = [state.attributes[key].rests_on for state in (before, after) for key in keys if key in state.attributes]
+    past = [s.rests_on for state in (before, after) for s in state.closed_attributes if s.attribute.key in keys]
+    old, new = imaging.attributes(before, keys), imaging.attributes(after, keys)
+    never = {key for key in old if key.startswith(PAST_PREFIX) and old[key] is None and new[key] is None}
     draft(
         work,
         AuditOperation.ENTRY_SET_ATTRIBUTES,
         after.id,
-        before=imaging.attributes(before, keys),
-        after=imaging.attributes(after, keys),
-        sources=work.sources_behind(*values),
+        before={key: image for key, image in old.items() if key not in never},
+        after={key: image for key, image in new.items() if key not in never},
+        sources=work.sources_behind(*values, *past),
     )
 
 

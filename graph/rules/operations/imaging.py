@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from graph.model.ids import NodeId
 from graph.rules import images
 from graph.rules.images import Image
 from graph.rules.operations.state import (
@@ -96,9 +97,26 @@ def attribute(state: AttributeState) -> Image:
 
 
 def attributes(entry: EntryState, keys: Iterable[str]) -> Image:
-    """Return the image of some attributes; a key without value is None."""
-    present = entry.attributes
-    return images.attribute_fields({key: attribute(present[key]) if key in present else None for key in sorted(keys)})
+    """Return the image of some attributes; a key without value is None, and so is one without past values."""
+    present, wanted = entry.attributes, sorted(keys)
+    values = images.attribute_fields({key: attribute(present[key]) if key in present else None for key in wanted})
+    return {**values, **images.past_fields({key: past(entry).get(key, ()) for key in wanted})}
+
+
+def past(entry: EntryState) -> dict[str, list[Image]]:
+    """Return the images of the values that keys had before, of keys that have some."""
+    found: dict[str, list[Image]] = {}
+    for state in entry.closed_attributes:
+        found.setdefault(state.attribute.key, []).append(attribute(state))
+    return found
+
+
+def marked_by(state: EntryState) -> list[NodeId]:
+    """Return the entries that this one is marked distinct from by a mark of its own: those with greater ids.
+
+    The other half of a mark has no image, so that undoing a change of one entry never changes another one.
+    """
+    return [other for other in state.distinct_from if other > state.id]
 
 
 def entry(state: EntryState) -> Image:
@@ -109,7 +127,8 @@ def entry(state: EntryState) -> Image:
         aliases=aliases(state.aliases),
         summary=summary(state.summary),
         attributes={key: attribute(value) for key, value in state.attributes.items()},
-        distinct_from=state.distinct_from,
+        past=past(state),
+        distinct_from=marked_by(state),
         same_as=state.same_as,
         principal_id=state.entry.principal_id,
     )
@@ -158,6 +177,6 @@ def supports_of_entry(
     """Return everything that the parts of a whole entry rest on."""
     facets = [*state.facets, *([state.summary] if state.summary else [])]
     found = [facet.rests_on for facet in facets]
-    found += [value.rests_on for value in state.attributes.values()]
+    found += [value.rests_on for value in (*state.attributes.values(), *state.closed_attributes)]
     found += [found_block.rests_on for found_block in blocks]
     return found + [Support(citations=found_relation.evidence) for found_relation in relations]

@@ -106,8 +106,8 @@ def mark_distinct(work: Work, one: NodeId, other: NodeId) -> bool:
         work,
         AuditOperation.ENTRY_MARK_DISTINCT,
         first.id,
-        before=distinct_fields(first.distinct_from),
-        after=distinct_fields(after.distinct_from),
+        before=distinct_fields(imaging.marked_by(first)),
+        after=distinct_fields(imaging.marked_by(after)),
     )
     work.entries[first.id] = after
     return True
