@@ -1,7 +1,7 @@
 """Why a viewer may or may not see a node: the proof as a graph of its source chain, never with content.
 
 Only an auditor is shown the first failing link of a hidden node, and an ordinary viewer sees of a proof only the nodes
-that he may read; `Proof.without_hidden` makes that form. Source: KN-120, A8.
+that he may read; `explain_own` makes that form. Source: KN-120, A8.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ class Proof:
     truncated: bool
 
     def without_hidden(self) -> Proof:
-        """Return the proof as its own viewer may see it; empty if the node itself is hidden."""
+        """Return the proof without nodes that its viewer may not read; empty if the node itself is hidden.
+
+        Distances and order are still those of the whole chain: to its own viewer give a proof of `explain_own`.
+        """
         shown = {n.node for n in self.chain if n.passed} if self.visible else set()
         return replace(
             self,
@@ -121,10 +124,19 @@ def explain(graph: SourceGraph, node: NodeId, viewer: Viewer, *, limit: int = PR
     return _Explanation(graph, viewer).explain(node, limit)
 
 
+def explain_own(graph: SourceGraph, node: NodeId, viewer: Viewer, *, limit: int = PROOF_LIMIT) -> Proof:
+    """Return the proof as `viewer` himself may see it: the same as if what he may not read had never been there.
+
+    So hidden nodes have no part in distances, order or `truncated` either. Empty if `node` itself is hidden.
+    """
+    return _Explanation(graph, viewer, only_shown=True).explain(node, limit).without_hidden()
+
+
 class _Explanation:
-    def __init__(self, graph: SourceGraph, viewer: Viewer) -> None:
+    def __init__(self, graph: SourceGraph, viewer: Viewer, *, only_shown: bool = False) -> None:
         self.graph = graph
         self.viewer = viewer
+        self.only_shown = only_shown
         self.shown = visible_to(graph, viewer)
 
     def explain(self, node: NodeId, limit: int) -> Proof:
@@ -145,7 +157,7 @@ class _Explanation:
         while queue:
             node = queue.popleft()
             for edge in self._demands(node):
-                if edge.target in depths:
+                if edge.target in depths or (self.only_shown and edge.target not in self.shown):
                     continue
                 if len(depths) >= limit:
                     return depths, True

@@ -7,7 +7,7 @@ from graph.model.errors import NotFound
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Principal, PrincipalKind
-from graph.rules.proof import Proof, explain
+from graph.rules.proof import Proof, explain, explain_own
 from graph.rules.rights import may_explain_for_others
 from graph.rules.scopes import make_viewer
 from graph.services.access.caller import Caller
@@ -31,10 +31,11 @@ async def explain_visibility(session: Session, node: NodeId, viewer_id: NodeId |
     if viewer_id not in (None, session.caller.principal) and not oversees:
         return None
     viewer = session.viewer if viewer_id is None else await _viewer_of(session, viewer_id)
-    proof = explain(await session.sources([node]), node, viewer)
+    sources = await session.sources([node])
     if oversees:
-        return proof
-    return proof.without_hidden() if proof.visible else None
+        return explain(sources, node, viewer)
+    own = explain_own(sources, node, viewer)
+    return own if own.visible else None
 
 
 async def _owner(session: Session, pool: NodeId | None) -> NodeId:

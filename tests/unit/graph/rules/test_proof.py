@@ -6,7 +6,7 @@ import pytest
 
 from graph.model.access import Guard, LawEdge, Need
 from graph.model.ids import NodeId, WorkspaceId
-from graph.rules.proof import Failure, Proof, Reason, explain
+from graph.rules.proof import Failure, Proof, Reason, explain, explain_own
 from graph.rules.visibility import source_graph
 from tests.support.graphs import PEOPLE, RULES, make_edge, make_guard, make_test_viewer
 
@@ -135,6 +135,18 @@ def test_ordinary_viewer_gets_the_same_of_a_hidden_node_as_of_none() -> None:
     hidden = proof([SOURCE, make_guard("o", rules=[CHANNEL])], [make_edge("o", "s")]).without_hidden()
     unknown = proof([], []).without_hidden()
     assert hidden == unknown
+
+
+@pytest.mark.req("KN-60", "KN-120")
+def test_hidden_short_cut_shows_neither_in_distance_nor_in_order_nor_in_the_limit() -> None:
+    hidden = make_guard("h", Need.ANY, [CHANNEL])
+    guards = [SOURCE, make_guard("a", Need.ANY), make_guard("b", Need.ANY), make_guard("o", Need.ANY)]
+    seen = [make_edge("o", "b"), make_edge("b", "a"), make_edge("a", "s")]
+    with_hidden = source_graph([*guards, hidden], [make_edge("o", "h"), make_edge("h", "s"), *seen])
+    without = source_graph(guards, seen)
+    for limit in (2, 4, 10):
+        one, other = (explain_own(graph, NodeId("o"), READER, limit=limit) for graph in (with_hidden, without))
+        assert one == other
 
 
 def test_proof_becomes_a_graph() -> None:
