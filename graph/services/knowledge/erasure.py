@@ -1,36 +1,56 @@
-"""Erasing a source for good: its text, quotes, audit images, keyword texts and bytes; ids, hashes, times stay (KN-81)."""
+"""Erasing a source for good: its text, quotes, audit images, keyword texts, vectors and bytes (KN-81).
+
+Ids, hashes and times stay. What rests on the source is hidden by the law; of what can never be seen again the content
+goes too, since it repeats the source's words (`graph.rules.erasing`).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from graph.model.edges import Edge, EdgeType
+from graph.model.edges import LAW_EDGES, Edge, EdgeType
 from graph.model.errors import OperationRejected
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.model.nodes.evidence import Episode, Source, SourceState
-from graph.model.nodes.knowledge import BlockVersion
+from graph.model.nodes.evidence import LearningState, Source, SourceState
+from graph.model.nodes.knowledge import EntryVersion, Facet
 from graph.model.nodes.work import AuditRecord
 from graph.rules.audit_chain import ERASED, AuditDraft
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.changes import Changes
+from graph.rules.erasing import blanked, lost_for_ever, without_facets
 from graph.rules.images import erase_image
-from graph.services.access.commands import Command
-from graph.services.audience import hold_dependents
+from graph.services.access.caller import Caller
+from graph.services.access.commands import Command, command
+from graph.services.admin.blobs import remove_unnamed
+from graph.services.audience import hold_dependents, law_edge
+from graph.services.blob_rows import named_blobs
+from graph.services.deps import Deps
+from graph.services.knowledge.materials import job_of
 from graph.services.knowledge.message_texts import reindex_around
 from graph.services.knowledge.withdrawal import versions_of
 from graph.services.ledger import COMMIT_GUARD, Commit, commit
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
-from graph.store.query import And, Direction, Eq, Find, In
+from graph.store.query import Direction, Find, In
 from graph.text.words import forget_cached_words
+
+_UNDER_WAY = (LearningState.QUEUED, LearningState.RUNNING)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErasureReceipt:
-    """What was erased: numbers by kind of copy, the audit record, and bytes that no row names any more."""
+    """What was erased.
+
+    Attributes:
+        counts: number of copies by kind.
+        record: the audit record.
+        source: the source as it is now.
+        orphaned_blobs: bytes that no row names any more; they go after the commit (`finish_erasure`).
+    """
 
     counts: Mapping[str, int]
     record: AuditRecord
@@ -38,8 +58,20 @@ class ErasureReceipt:
     orphaned_blobs: tuple[str, ...]
 
 
+async def erase(deps: Deps, caller: Caller, source_id: NodeId, reason: str) -> ErasureReceipt:
+    """Erase a source with its bytes; raises like `erase_source`."""
+    receipt = await command(deps, caller, lambda cmd: erase_source(cmd, source_id, reason))
+    await finish_erasure(deps, receipt)
+    return receipt
+
+
+async def finish_erasure(deps: Deps, receipt: ErasureReceipt) -> None:
+    """Remove the bytes of an erasure that was committed; if this fails, the collector of blobs removes them."""
+    await remove_unnamed(deps, receipt.orphaned_blobs)
+
+
 async def erase_source(cmd: Command, source_id: NodeId, reason: str) -> ErasureReceipt:
-    """Erase all versions of a source; the bytes named in the receipt are removed by the caller after commit.
+    """Erase all versions of a source; call `finish_erasure` after the commit.
 
     Raises:
         Forbidden: only an admin erases.
@@ -52,39 +84,52 @@ async def erase_source(cmd: Command, source_id: NodeId, reason: str) -> ErasureR
     ids = [v.id for v in await versions_of(cmd.writer, cmd, source_id)]
     dependents = await hold_dependents(cmd.writer, ids)
     versions = await versions_of(cmd.writer, cmd, source_id)
+    ids = [v.id for v in versions]
     counts: Counter[str] = Counter()
     changes = Changes(reguard=set(ids))
     for version in versions:
-        _blank_source(changes, counts, version)
+        changes.patch(version.id, **_without_content(version))
+    counts["sources"] = len(versions)
+    await _end_learning(cmd.writer, changes, versions)
     await _blank_quotes(cmd.writer, ids, counts)
     await _blank_images(cmd.writer, ids, counts)
-    await _drop_derived(cmd.writer, changes, counts, sorted(dependents - set(ids)))
+    await _blank_lost(cmd.writer, changes, counts, ids, dependents)
     changes.drafts.append(_draft(cmd, versions[0], ids, reason))
     record = await _commit(cmd, changes, versions)
     forget_cached_words()
-    orphaned = await _orphaned(cmd.writer, versions)
+    blobs = {v.blob_ref for v in versions if v.blob_ref}
+    orphaned = tuple(sorted(blobs - await named_blobs(cmd.writer, blobs)))
     counts["blobs"] = len(orphaned)
-    erased = replace(versions[0], text=ERASED, state=SourceState.ERASED)
+    asked = next(v for v in versions if v.id == source_id)
+    erased = replace(asked, **_without_content(asked))
     return ErasureReceipt(counts=dict(counts), record=record, source=erased, orphaned_blobs=orphaned)
 
 
-def _blank_source(changes: Changes, counts: Counter[str], version: Source) -> None:
-    counts["sources"] += 1
-    changes.patch(
-        version.id,
-        text=ERASED,
-        title=None if version.title is None else ERASED,
-        meta=None,
-        blob_ref=None,
-        state=str(SourceState.ERASED),
-    )
+def _without_content(version: Source) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "text": ERASED,
+        "title": None if version.title is None else ERASED,
+        "meta": None,
+        "blob_ref": None,
+        "state": str(SourceState.ERASED),
+    }
+    if version.learning_state in _UNDER_WAY:
+        fields |= {"learning_state": str(LearningState.FAILED), "learning_code": "ERASED"}
+    return fields
+
+
+async def _end_learning(writer: Writer, changes: Changes, versions: Sequence[Source]) -> None:
+    """Keep what was still to be learned from the source from being learned."""
+    for version in versions:
+        job = await job_of(writer, version.id) if version.learning_state in _UNDER_WAY else None
+        if job is not None:  # the fence keeps a worker that is at it from committing
+            changes.patch(job.id, state=str(LearningState.FAILED), last_error="ERASED", fence=job.fence + 1)
 
 
 async def _blank_quotes(writer: Writer, ids: Sequence[NodeId], counts: Counter[str]) -> None:
     edges = await writer.edges(COMMIT_GUARD, ids, [EdgeType.CITES], Direction.IN)
-    blanked = [_blank(edge) for edge in edges]
-    await writer.link(blanked)
-    counts["quotes"] += len(blanked)
+    await writer.link([_blank(edge) for edge in edges])
+    counts["quotes"] += len(edges)
 
 
 def _blank(edge: Edge) -> Edge:
@@ -107,24 +152,50 @@ def _blank_record(record: AuditRecord) -> dict[str, object]:
     }
 
 
-async def _drop_derived(writer: Writer, changes: Changes, counts: Counter[str], dependents: Sequence[NodeId]) -> None:
-    """Drop keyword texts, vectors and summaries of what rests on the source: all of it is hidden from now on."""
-    texts = await writer.texts_of(dependents)
+async def _blank_lost(
+    writer: Writer, changes: Changes, counts: Counter[str], ids: Sequence[NodeId], dependents: Collection[NodeId]
+) -> None:
+    """Blank what rests on the source and can never be seen again, with its keyword texts and vectors."""
+    lost = sorted(await _lost(writer, ids, dependents) & set(dependents) - set(ids))
+    texts = await writer.texts_of(lost)
     changes.untexts += [text.id for text in texts]
     counts["keyword_texts"] += len(texts)
-    for node in (await writer.get(COMMIT_GUARD, dependents)).values():
-        if _drop_vector(changes, node):
-            counts["vectors"] += 1
-        if isinstance(node, Episode):
-            changes.patch(node.id, topic=ERASED, summary=ERASED, questions=(), conclusions=None, systems=())
-            counts["episodes"] += 1
+    nodes = await writer.get(COMMIT_GUARD, lost)
+    await _blank_in_versions(writer, changes, [node for node in nodes.values() if isinstance(node, Facet)])
+    for node in nodes.values():
+        _blank_node(changes, counts, node)
 
 
-def _drop_vector(changes: Changes, node: Node) -> bool:
-    if not isinstance(node, BlockVersion | Episode) or node.embedding is None:
-        return False
-    changes.patch(node.id, embedding=None, embedding_model=None)
-    return True
+async def _lost(reader: Reader, ids: Sequence[NodeId], dependents: Collection[NodeId]) -> frozenset[NodeId]:
+    below = await reader.closure(sorted(dependents), LAW_EDGES, Direction.OUT)
+    guards = await reader.guards(list(below.depths))
+    nodes = await reader.get(COMMIT_GUARD, [id_ for id_, guard in guards.items() if not guard.live])
+    earlier = {id_ for id_, node in nodes.items() if isinstance(node, Source) and node.state == SourceState.ERASED}
+    return lost_for_ever({*ids, *earlier}, guards, [law_edge(edge) for edge in below.edges])
+
+
+async def _blank_in_versions(writer: Writer, changes: Changes, facets: Sequence[Facet]) -> None:
+    """Take lost aliases and summaries out of the versions of entries, which repeat them."""
+    entries = sorted({facet.entry_id for facet in facets})
+    if not entries:
+        return
+    page = await writer.find(COMMIT_GUARD, Find(kind=EntryVersion, where=In("entry_id", entries)))
+    for version in page.nodes:
+        fields = without_facets(version, [facet for facet in facets if facet.entry_id == version.entry_id])
+        if fields:
+            changes.patch(version.id, **fields)
+
+
+def _blank_node(changes: Changes, counts: Counter[str], node: Node) -> None:
+    instead = blanked(node)
+    if instead is None:
+        return
+    changes.patch(node.id, **instead.fields)
+    counts["vectors"] += instead.vector
+    counts[_KINDS.get(type(node).__name__, "statements")] += 1
+
+
+_KINDS: Mapping[str, str] = {"Episode": "episodes"}
 
 
 def _draft(cmd: Command, first: Source, ids: Sequence[NodeId], reason: str) -> AuditDraft:
@@ -148,12 +219,3 @@ async def _commit(cmd: Command, changes: Changes, versions: Sequence[Source]) ->
     await reindex_around(cmd.writer, [replace(v, state=SourceState.ERASED) for v in versions], language)
     await cmd.writer.increment(pool, "access_version")
     return records[-1]
-
-
-async def _orphaned(reader: Reader, versions: Sequence[Source]) -> tuple[str, ...]:
-    """Return the blobs of the erased versions that no other source names."""
-    refs = sorted({v.blob_ref for v in versions if v.blob_ref})
-    if not refs:
-        return ()
-    left = await reader.find(COMMIT_GUARD, Find(kind=Source, where=And((In("blob_ref", refs), Eq("state", "live")))))
-    return tuple(sorted(set(refs) - {source.blob_ref for source in left.nodes}))
