@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph.model.ids import NodeId
-from graph.services.access.commands import command
-from graph.services.knowledge.operations import ApplyResult, apply_operations
+from graph.model.nodes.knowledge import ModifierKind
+from graph.rules.operations.actors import ActorRules
+from graph.services.access.commands import Command, command
+from graph.services.knowledge.operations import ApplyResult, apply_operations, apply_to_base
+from graph.services.knowledge.targets import write_target
 from tests.support.world import TeamWorld
 
 Json = dict[str, Any]
@@ -90,6 +93,18 @@ async def apply(
             cmd, operations=operations, reason=reason, conversation_id=where, kb_id=kb, dry_run=dry_run
         ),
     )
+
+
+async def dream(world: TeamWorld, *operations: Json, conversation: NodeId | None = None) -> ApplyResult:
+    """Apply operations as Dreaming does: under the read set of a conversation, leaving out what is rejected."""
+    where = conversation or (await world.open(world.ops)).id
+
+    async def work(cmd: Command) -> ApplyResult:
+        base = await write_target(cmd, conversation_id=where, kb_id=None)
+        actor = ActorRules(id=world.atlas, kind=ModifierKind.DREAMING, name="Dreaming", skip_rejected=True)
+        return await apply_to_base(cmd, base, operations, actor)
+
+    return await command(world.deps, world.caller(world.atlas), work)
 
 
 def made(result: ApplyResult, index: int = 0, place: int = 0) -> NodeId:

@@ -120,7 +120,15 @@ class TeamWorld:
         """Open a conversation of a channel as the host."""
         return await command(self.deps, self.caller(self.host), lambda cmd: open_conversation(cmd, channel))
 
-    async def say(self, channel: NodeId, text: str, *, speaker: NodeId | None = None, by_agent: bool = False) -> NodeId:
+    async def say(
+        self,
+        channel: NodeId,
+        text: str,
+        *,
+        speaker: NodeId | None = None,
+        by_agent: bool = False,
+        name: str | None = None,
+    ) -> NodeId:
         """Report one message in a channel and return the id of its source."""
         conversation = await self.open(channel)
         self._messages += 1
@@ -129,7 +137,7 @@ class TeamWorld:
             sent_at=self.deps.now(),
             text=text,
             speaker_id=speaker or (self.atlas if by_agent else self.ana),
-            speaker="Ana" if speaker is None else "",
+            speaker=name or ("Ana" if speaker is None else ""),
             speaker_is_agent=by_agent,
         )
         receipt = await command(

@@ -238,7 +238,7 @@ def _same_statement(work: Work, entry: NodeId, op: AddBlock, content: BlockConte
         version = state.version
         same_kind = (version.basis, version.standing) == (content.basis, content.standing)
         when = Validity.of(version)
-        if same_kind and content_key(version.text) == key and when == content.validity and state.id in work.visible:
+        if same_kind and content_key(version.text) == key and when == content.validity and state.seen_in(work.visible):
             return state
     return None
 

@@ -79,7 +79,7 @@ def take_name(work: Work, entry: NodeId, name: str, *, old: str | None = None) -
 
 def said_by(work: Work, entry: NodeId, name: str) -> Support:
     """Return the visible blocks of an entry that say a name; if none does, the visible sources that do."""
-    blocks = [state for state in work.blocks_of(entry) if _is_visible(work, state)]
+    blocks = [state for state in work.blocks_of(entry) if state.seen_in(work.visible)]
     saying = tuple(state.version.id for state in blocks if mentions(state.version.text, name))
     if saying:
         return Support(derived_from=saying)
@@ -88,7 +88,7 @@ def said_by(work: Work, entry: NodeId, name: str) -> Support:
 
 def resting_on_all(work: Work, entry: NodeId) -> Support:
     """Return all visible blocks of an entry, on any of which its name rests (KN-124)."""
-    blocks = (state for state in work.blocks_of(entry) if _is_visible(work, state))
+    blocks = (state for state in work.blocks_of(entry) if state.seen_in(work.visible))
     return Support(derived_from=tuple(state.version.id for state in blocks))
 
 
@@ -118,10 +118,6 @@ def has_word(text: str, words: Iterable[str]) -> bool:
 
 def _taken(entry: NodeId | None) -> Exception:
     return refuse("NAME_TAKEN", "write to the entry that has the name, or choose another name", entry_id=entry)
-
-
-def _is_visible(work: Work, state: BlockState) -> bool:
-    return state.id in work.visible or state.version.id in work.visible
 
 
 def _in_sources(work: Work, entry: NodeId, blocks: Iterable[BlockState], name: str) -> Iterator[Cited]:

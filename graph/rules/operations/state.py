@@ -6,7 +6,7 @@ planner works on a copy (`work`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,6 +104,10 @@ class BlockState:
         """Id of the block."""
         return self.block.id
 
+    def seen_in(self, visible: Collection[NodeId]) -> bool:
+        """True if the actor sees what it says now; `visible` is that of the state."""
+        return self.block.id in visible or self.version.id in visible
+
     @property
     def entry_id(self) -> NodeId:
         """The entry it stands in."""
@@ -182,7 +186,7 @@ class KnowledgeState:
 
     Attributes:
         base: the knowledge base that is written.
-        visible: ids named by the list that the actor may see, of whatever kind.
+        visible: ids that the actor may see: of what the list names, of whatever kind, and of versions of blocks.
         scopes: what identifies each pool seen.
         entries, blocks, relations: of this and of readable bases, whether visible or not.
         sources: visible ones.

@@ -48,7 +48,7 @@ async def load_state(session: Session, base: KnowledgeBase, needs: Needs) -> Kno
     owners, same = await _names(reader, base, needs)
     return KnowledgeState(
         base=base,
-        visible=frozenset(shown) | frozenset(extra),
+        visible=frozenset(shown) | frozenset(extra) | await _visible_versions(session, statements),
         scopes=await _scopes(reader, [*shown.values(), *(state.entry for state in statements.entries.values())]),
         entries=statements.entries,
         blocks=statements.blocks,
@@ -98,13 +98,18 @@ async def _equal_relations(reader: Reader, base: KnowledgeBase, needs: Needs) ->
     return [r for r in found if (r.subject_id, r.type, r.object_id) in needs.triples]
 
 
+async def _visible_versions(session: Session, statements: Statements) -> frozenset[NodeId]:
+    """Return the current versions of loaded blocks that the actor sees, though the list does not name them."""
+    versions = [state.version.id for state in statements.blocks.values()]
+    return frozenset(await session.reader.get(session.viewer, versions)) if versions else frozenset()
+
+
 async def _said(session: Session, needs: Needs, statements: Statements) -> Mapping[NodeId, Node]:
-    """Return the visible sources and block versions in which new names and aliases are looked for."""
+    """Return the visible sources in which new names and aliases are looked for."""
     if not needs.said:
         return {}
     blocks = [state for state in statements.blocks.values() if state.entry_id in needs.said]
-    ids = {state.version.id for state in blocks}
-    ids |= {cited.source for state in blocks for cited in state.rests_on.citations}
+    ids = {cited.source for state in blocks for cited in state.rests_on.citations}
     for id_ in needs.said & statements.entries.keys():
         ids |= {c.source for facet in statements.entries[id_].facets for c in facet.rests_on.citations}
     return await session.open(sorted(ids))
