@@ -24,7 +24,7 @@ def edges(*pairs: str, ends: Iterable[str] = ()) -> list[LawEdge]:
 
 
 def lost(erased: str, needs: dict[NodeId, Guard], links: list[LawEdge]) -> set[str]:
-    return set(lost_for_ever([NodeId(e) for e in erased], needs, links)) - set(erased)
+    return {str(node) for node in lost_for_ever([NodeId(e) for e in erased], needs, links)} - set(erased)
 
 
 @pytest.mark.req("KN-81")

@@ -247,8 +247,8 @@ async def test_what_is_erased_does_not_come_back(world: TeamWorld, heron: Heron)
         await run(world, world.host, lambda c: withdraw_source(c, heron.s1, None))
 
 
-@pytest.mark.req("KN-81", "KN-29")
-async def test_a_relation_of_an_erased_end_is_gone(world: TeamWorld) -> None:
+@pytest.mark.req("KN-81", "KN-29", "KN-124")
+async def test_an_entry_that_another_source_names_keeps_its_name_and_relation_alone(world: TeamWorld) -> None:
     s1 = await world.say(world.ops, f"The code book says {WORD}.", speaker=world.ben)
     s2 = await world.say(world.ops, "Heron uses the code book.", speaker=world.ben)
     result = await apply(
@@ -259,5 +259,6 @@ async def test_a_relation_of_an_erased_end_is_gone(world: TeamWorld) -> None:
     )
     assert await sees(world, world.ben, made(result, 2))
     await wipe(world, s1)
-    assert not await sees(world, world.ben, made(result, 2))
+    assert await sees(world, world.ben, made(result, 2))
+    assert "Code book" in await ask(world, world.ben, lambda s: projection(s, made(result, 0)))
     assert WORD.lower() not in await everything(world)
