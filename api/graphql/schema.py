@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import strawberry
 from graphql import GraphQLArgument, GraphQLError, GraphQLInputField, GraphQLSchema, Undefined
@@ -53,8 +54,9 @@ class QuietSchema(strawberry.Schema):
         """Do nothing."""
 
 
+@cache
 def build_schema() -> strawberry.Schema:
-    """Return the schema; each call makes a new one."""
+    """Return the schema, made at the first call."""
     schema = QuietSchema(
         query=Query,
         mutation=Mutation,

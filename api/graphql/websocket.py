@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from graphql import GraphQLError, OperationType
 from starlette.requests import Request
@@ -22,7 +22,7 @@ from strawberry.exceptions import ConnectionRejectionError
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from strawberry.types import ExecutionResult
 from strawberry.types.execution import PreExecutionError
-from strawberry.types.unset import UnsetType
+from strawberry.types.unset import UNSET, UnsetType
 
 from api.graphql.execution import Executor, GraphQLRequest
 from api.graphql.http import Authenticates
@@ -69,7 +69,7 @@ class SubscriptionEndpoint(GraphQL[Any, Any]):
         except RootwardError as error:
             raise ConnectionRejectionError from error
         context.authorization = given
-        return None
+        return cast(UnsetType, UNSET)
 
 
 class _Streaming(Schema):

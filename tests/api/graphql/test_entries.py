@@ -33,7 +33,8 @@ query($id: ID!) {
     id name type aliases summary version readOnly owner { displayName } knowledgeBase { kind }
     blocks { position current { version text basis standing stale modifier { displayName }
       citations { quote role speaker { displayName } source { id text } } derivedFrom { id } } }
-    relations { totalCount } sources { totalCount edges { node { text } } } audit { totalCount edges { node { operation } } }
+    relations { totalCount } sources { totalCount edges { node { text } } }
+    audit { totalCount edges { node { operation } } }
     projection
   }
 }

@@ -1,0 +1,158 @@
+"""Subscriptions over a real WebSocket: who may open one, what it carries, how it follows rights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Origin, Subprotocol
+
+from graph.model.ids import NodeId
+from graph.services.access.commands import command
+from graph.services.access.tokens import revoke_token
+from tests.api.clients import GraphQLClient
+from tests.api.conftest import ENGINES
+from tests.api.graphql.test_entries import an_entry
+from tests.support.world import TeamWorld
+
+Gid = Callable[[NodeId], str]
+
+FEED = "subscription { auditFeed { operation actor { displayName } target { id __typename } knowledgeBase { kind } } }"
+
+
+@asynccontextmanager
+async def socket(server: str, token: str | None, *, origin: str | None = None) -> AsyncIterator[ClientConnection]:
+    url = server.replace("http://", "ws://") + "/graphql"
+    given = Origin(origin) if origin else None
+    async with connect(url, subprotocols=[Subprotocol("graphql-transport-ws")], origin=given) as made:
+        payload = {"Authorization": f"Bearer {token}"} if token else {}
+        await made.send(json.dumps({"type": "connection_init", "payload": payload}))
+        yield made
+
+
+async def receive(connection: ClientConnection) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(await connection.recv())
+    return found
+
+
+async def subscribe(connection: ClientConnection, query: str, **variables: Any) -> None:
+    assert await receive(connection) == {"type": "connection_ack"}
+    payload = {"query": query, "variables": variables}
+    await connection.send(json.dumps({"id": "1", "type": "subscribe", "payload": payload}))
+
+
+async def is_listening(connection: ClientConnection) -> None:
+    """Return once the server has begun to work on what was sent before."""
+    await connection.send(json.dumps({"type": "ping"}))
+    assert (await receive(connection))["type"] == "pong"
+
+
+@pytest.mark.req("KN-123", "AD-35")
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
+async def test_the_audit_feed_tells_a_change_to_those_who_may_see_it(
+    server: str, world: TeamWorld, ana: GraphQLClient, gid: Gid
+) -> None:
+    await an_entry(world, ana, gid, "Kai", "Kai likes tea")
+    async with socket(server, ana.token) as connection:
+        await subscribe(connection, FEED)
+        await is_listening(connection)
+        entry = await an_entry(world, ana, gid)
+        event = await receive(connection)
+    assert (event["type"], event["id"]) == ("next", "1")
+    told = event["payload"]["data"]["auditFeed"]
+    assert told == {
+        "operation": "entry.create",
+        "actor": {"displayName": "Ana"},
+        "target": {"id": entry, "__typename": "Entry"},
+        "knowledgeBase": {"kind": "PRIVATE"},
+    }
+
+
+@pytest.mark.req("KN-123", "KN-60")
+async def test_the_feed_of_somebody_else_tells_nothing_of_a_private_chat(
+    server: str, world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, gid: Gid
+) -> None:
+    async with socket(server, ben.token) as connection:
+        await subscribe(connection, FEED)
+        await is_listening(connection)
+        await an_entry(world, ana, gid)
+        await world.say(world.ops, "Kai leads Atlas")
+        pool = gid(NodeId(str((await world.open(world.ops)).pool)))
+        source = gid(await world.say(world.ops, "Kai leads Orion"))
+        from tests.api.graphql.test_entries import APPLY, create_entry
+
+        await ana.ok(APPLY, kb=pool, operations=[create_entry("Kai", source, "Kai leads Orion")])
+        event = await receive(connection)
+    # The first thing he is told is the change in the channel that he reads.
+    assert event["payload"]["data"]["auditFeed"]["knowledgeBase"] == {"kind": "CHANNEL"}
+
+
+@pytest.mark.req("AD-7", "KN-123")
+async def test_a_revoked_token_ends_its_subscriptions(server: str, world: TeamWorld, ana: GraphQLClient) -> None:
+    async with socket(server, ana.token) as connection:
+        await subscribe(connection, FEED)
+        await is_listening(connection)
+        assert ana.token is not None
+        token = NodeId("tok_" + ana.token.split("_")[1])
+        await command(world.deps, world.caller(world.dan), lambda cmd: revoke_token(cmd, token))
+        event = await receive(connection)
+    assert event["payload"]["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize("token", [None, "rw_0_" + "0" * 48, "nonsense"])
+async def test_without_a_valid_token_the_connection_ends(server: str, token: str | None) -> None:
+    async with socket(server, token) as connection:
+        with pytest.raises(ConnectionClosed) as closed:
+            await receive(connection)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4403
+
+
+async def test_a_page_of_another_origin_gets_no_connection(server: str, ana: GraphQLClient) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with socket(server, ana.token, origin="https://evil.test"):
+            pass
+    assert refused.value.response.status_code == 403
+
+
+async def test_a_page_of_the_same_origin_gets_one(server: str, ana: GraphQLClient) -> None:
+    async with socket(server, ana.token, origin=server) as connection:
+        assert await receive(connection) == {"type": "connection_ack"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ viewer { id } }",
+        "mutation { openConversation(channelId: 1) { id } }",
+        "subscription { nothing }",
+        "subscription { auditFeed { id } ",
+        "subscription { auditFeed { " + "id " * 500 + "} }",
+        "subscription { a: auditFeed { id } b: auditFeed { id } }",
+    ],
+)
+async def test_only_sound_subscriptions_are_taken(server: str, ana: GraphQLClient, query: str) -> None:
+    async with socket(server, ana.token) as connection:
+        await subscribe(connection, query)
+        event = await receive(connection)
+    assert event["type"] == "error"
+    assert event["payload"][0]["extensions"]["code"] in {"BAD_INPUT", "QUERY_TOO_COMPLEX"}
+
+
+@pytest.mark.req("KN-60", "KN-123")
+async def test_learning_progress_of_what_is_hidden_and_of_what_is_not_there_are_alike(
+    server: str, world: TeamWorld, ben: GraphQLClient, gid: Gid
+) -> None:
+    query = "subscription($id: ID!) { learningProgress(materialId: $id) { state } }"
+    answers = []
+    for id_ in (gid(await world.say(world.chat, "hidden")), gid(NodeId("src_00000000000000000000000000"))):
+        async with socket(server, ben.token) as connection:
+            await subscribe(connection, query, id=id_)
+            answers.append(await receive(connection))
+    assert answers[0] == answers[1]
+    assert answers[0]["payload"]["errors"][0]["extensions"]["code"] == "NOT_FOUND"
