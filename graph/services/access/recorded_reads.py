@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
+from typing import TypeVar
 
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
@@ -11,8 +12,18 @@ from graph.rules.audit_operations import AuditOperation
 from graph.rules.changes import Changes
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command, command
+from graph.services.access.session import Session, read
 from graph.services.deps import Deps
 from graph.services.ledger import Commit, commit, hold
+
+T = TypeVar("T")
+
+
+async def read_recorded(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> T:
+    """Run a read like `read`, write the records it calls for, and only then return the answer."""
+    result, session = await read(deps, caller, work)
+    await record_reads(deps, caller, session.recorded)
+    return result
 
 
 async def record_reads(deps: Deps, caller: Caller, pools: Collection[NodeId]) -> None:
