@@ -128,12 +128,13 @@ class TeamWorld:
         speaker: NodeId | None = None,
         by_agent: bool = False,
         name: str | None = None,
+        external_id: str | None = None,
     ) -> NodeId:
-        """Report one message in a channel and return the id of its source."""
+        """Report one message in a channel and return the id of its source; the n-th is called ``m<n>`` by default."""
         conversation = await self.open(channel)
         self._messages += 1
         message = IncomingMessage(
-            external_id=f"m{self._messages}",
+            external_id=external_id or f"m{self._messages}",
             sent_at=self.deps.now(),
             text=text,
             speaker_id=speaker or (self.atlas if by_agent else self.ana),
