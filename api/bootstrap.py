@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -18,12 +18,13 @@ from api.app import Check, Parts, create_app
 from api.auth import Authenticator
 from api.observability import PrometheusFigures
 from api.settings import Settings
-from graph.model.errors import SettingsInvalid
+from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource
 from graph.model.time import Clock
 from graph.ports import BlobStore, PageFetcher, Randomness
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
+from graph.store.embedded.locking import Owner, Ownership, owner_of
 from graph.store.memory import MemoryStore
 from graph.store.neo4j import Neo4jStore
 from graph.store.observing import ObservingStore
@@ -57,6 +58,8 @@ class Service:
     deps: Deps
     figures: PrometheusFigures
     app: Starlette
+    announce: Callable[[str], None]
+    """Tells others who find the store locked where this process can be reached (AD-39)."""
 
 
 def build(
@@ -72,7 +75,9 @@ def build(
         SettingsInvalid: the settings name an adapter that does not exist.
     """
     figures = PrometheusFigures()
-    deps = make_deps(settings, ports or Ports(), figures)
+    given = ports or Ports()
+    store = given.store or make_store(settings, given.clock)
+    deps = make_deps(settings, replace(given, store=store), figures)
     parts = Parts(
         settings=settings,
         deps=deps,
@@ -82,7 +87,8 @@ def build(
         lifespan=lambda: running(deps, on_start),
         more_routes=more_routes,
     )
-    return Service(settings=settings, deps=deps, figures=figures, app=create_app(parts))
+    announce = store.announce if isinstance(store, EmbeddedStore) else _nobody
+    return Service(settings=settings, deps=deps, figures=figures, app=create_app(parts), announce=announce)
 
 
 def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | None = None) -> Deps:
@@ -107,10 +113,9 @@ def make_store(settings: Settings, clock: Clock) -> Store:
     url = settings.store.url
     if url == "memory:":
         return MemoryStore(clock=clock)
-    if url.startswith("embedded:"):
-        path = url.removeprefix("embedded:")
-        file = Path(path) if path else settings.data_dir / STORE_FILE
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = store_file(settings)
+    if file is not None:
+        make_folder(file.parent)
         return EmbeddedStore(file, clock=clock)
     secret = settings.store.password.get_secret_value()
     if not secret and settings.store.user:
@@ -118,6 +123,48 @@ def make_store(settings: Settings, clock: Clock) -> Store:
             "set the password of the store", name="store.password", origin="default", allowed="a password"
         )
     return Neo4jStore(url, auth=(settings.store.user, secret), database=settings.store.database, clock=clock)
+
+
+def store_file(settings: Settings) -> Path | None:
+    """Return the file of the embedded store; None for other stores."""
+    if not settings.store.url.startswith("embedded:"):
+        return None
+    path = settings.store.url.removeprefix("embedded:")
+    return Path(path) if path else settings.data_dir / STORE_FILE
+
+
+def store_owner(settings: Settings) -> Owner | None:
+    """Return which process owns the embedded store now; None if nobody does, or for other stores (AD-39)."""
+    file = store_file(settings)
+    return None if file is None else owner_of(file)
+
+
+@contextmanager
+def owning(file: Path) -> Iterator[None]:
+    """Own the place of an embedded store while it is not open.
+
+    Raises:
+        StoreLocked: another process owns it.
+    """
+    make_folder(file.parent)
+    ownership = Ownership(file)
+    ownership.take()
+    try:
+        yield
+    finally:
+        ownership.release()
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder that only its owner may look into.
+
+    Raises:
+        StoreUnavailable: it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreUnavailable(f"the folder {path} cannot be made: {error.strerror}") from error
 
 
 @asynccontextmanager
@@ -141,5 +188,9 @@ def _store_check(store: Store) -> Check:
 
 
 def _folder(path: Path) -> str:
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(path)
     return path.resolve().as_uri()
+
+
+def _nobody(address: str) -> None:
+    """Tell nobody: only an embedded store has an owner."""

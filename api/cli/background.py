@@ -1,0 +1,35 @@
+"""The background work of this process: the worker of `dreaming`, and where anchors are kept outside the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from api.adapters.anchor_file import AnchorFile
+from api.observability import log_fault
+from api.settings import Settings
+from dreaming.worker import Worker
+from graph.services.deps import Deps
+from graph.services.knowledge.anchors import AnchorSink
+
+PAUSE_S = 10.0
+
+
+async def background(settings: Settings, deps: Deps) -> None:
+    """Work until cancelled; a fault is logged, and the work goes on after a pause."""
+    while True:
+        try:
+            await make_worker(settings, deps).run()
+        except Exception as error:  # noqa: BLE001 - the edge of the process: background work
+            log_fault(error)
+            deps.figures.count("unexpected_faults", error=type(error).__name__)
+        await deps.clock.sleep(PAUSE_S)
+
+
+def make_worker(settings: Settings, deps: Deps) -> Worker:
+    """Return the worker for these settings."""
+    return Worker(deps=deps, anchor_minutes=settings.audit.anchor_minutes, anchor_sink=anchor_sink(settings))
+
+
+def anchor_sink(settings: Settings) -> AnchorSink | None:
+    """Return where anchors are kept outside the store, if the settings name a file."""
+    return AnchorFile(Path(settings.audit.anchor_to)) if settings.audit.anchor_to else None

@@ -1,0 +1,12 @@
+"""The commands as people type them; each imports what does it when it runs, so that the short ones start at once."""
+
+from __future__ import annotations
+
+import typer
+
+from api.cli.commands import server
+
+
+def register(app: typer.Typer) -> None:
+    """Add every command to the program."""
+    server.register(app)

@@ -1,0 +1,154 @@
+"""The first start: workspace, root key, first admin and his token, and the sample if it is wanted (AD-14, AD-43).
+
+A new embedded store is made beside its place and moved there once all of it is told and the tokens are written, so
+that a start that is cut off at any point leaves nothing half told: the next one begins anew.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.bootstrap import Ports, make_deps, make_folder, owning, running, store_file
+from api.cli.places import ADMIN, ROOT_KEY, token_file, write_private, write_sample
+from api.sample.load import Progress, SampleLoader
+from api.sample.story import Person
+from api.settings import Settings, StoreSettings
+from graph.model.errors import BadState, StoreUnavailable
+from graph.model.ids import GlobalId, NodeId, WorkspaceId
+from graph.model.schema import kind_of
+from graph.model.time import Millis
+from graph.services.access.commands import command
+from graph.services.access.tokens import create_token
+from graph.services.access.workspaces import DAY_MS, FIRST_TOKEN_DAYS, NewWorkspace, init_workspace
+from graph.services.deps import Deps
+from graph.services.knowledge.anchors import workspaces
+
+KEY_BYTES = 32
+_NURSERY = ".first-start"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FirstStart:
+    """What a first start shall make.
+
+    Attributes:
+        display_name: of the workspace; None for the sample's, or its id.
+        sample: whether the sample story is told.
+        progress: told how far the story is.
+    """
+
+    display_name: str | None = None
+    sample: bool = False
+    progress: Progress | None = None
+
+
+async def prepare(settings: Settings, first: FirstStart) -> bool:
+    """Make what a new embedded store needs before it is opened; false if there is one already.
+
+    Raises:
+        StoreLocked: another process owns the place.
+        StoreUnavailable: the data directory cannot be written.
+    """
+    file = store_file(settings)
+    if file is None:
+        return False
+    with owning(file):
+        if file.exists() and file.stat().st_size:
+            return False
+        await _grow(settings, file, first)
+    return True
+
+
+async def ensure_workspace(settings: Settings, deps: Deps) -> bool:
+    """Make workspace, admin and token in an open store that has no workspace; false if it has one."""
+    if await workspaces(deps):
+        return False
+    try:
+        await initialise(settings, deps, FirstStart())
+    except BadState:
+        return False  # another process was faster
+    return True
+
+
+async def initialise(settings: Settings, deps: Deps, first: FirstStart) -> NewWorkspace:
+    """Make workspace, root key, admin, tokens and perhaps the sample in an open store.
+
+    Raises:
+        BadState: the store has a workspace.
+    """
+    make_folder(settings.data_dir)
+    loader = None
+    made = await init_workspace(deps, settings.workspace, display_name=first.display_name)
+    _write_root_key(settings.data_dir)
+    write_private(token_file(settings.data_dir, ADMIN), made.token.text + "\n")
+    if first.sample:
+        loader = SampleLoader(deps=deps, made=made)
+        ids = await loader.load(first.progress)
+        await _sign_in(settings, deps, made, loader)
+        people = {p.key: _about(p) for p in loader.story.people if p.prints_token}
+        write_sample(settings.data_dir, _shown(ids, made.workspace.workspace), people)
+    return made
+
+
+async def _grow(settings: Settings, file: Path, first: FirstStart) -> None:
+    """Make the store in a folder of its own and move it to its place, which is the last step of all."""
+    nursery = file.parent / _NURSERY
+    shutil.rmtree(nursery, ignore_errors=True)
+    make_folder(nursery)
+    young = nursery / file.name
+    store = StoreSettings(url=f"embedded:{young}")
+    deps = make_deps(settings.model_copy(update={"store": store}), Ports())
+    async with running(deps):
+        await initialise(settings, deps, first)
+    try:
+        young.rename(file)
+        _sync_folder(file.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"the new store cannot be moved to its place: {error.strerror}") from error
+    shutil.rmtree(nursery, ignore_errors=True)
+
+
+async def _sign_in(settings: Settings, deps: Deps, made: NewWorkspace, loader: SampleLoader) -> None:
+    """Write a token for each person of the story that shall have one."""
+    expires_at = Millis(deps.now() + FIRST_TOKEN_DAYS * DAY_MS)
+    for person in loader.story.people:
+        if person.prints_token:
+            id_ = loader.principal(person.key)
+            minted = await command(
+                deps, made.caller, lambda cmd, id_=id_: create_token(cmd, id_, expires_at=expires_at)
+            )
+            write_private(token_file(settings.data_dir, person.key), minted.text + "\n")
+
+
+def _about(person: Person) -> str:
+    return f"{person.name}, {person.role}" if person.role else person.name
+
+
+def _shown(ids: Mapping[str, str], workspace: WorkspaceId) -> dict[str, str]:
+    """Return the ids as clients see them."""
+    return {name: _global(NodeId(id_), workspace) for name, id_ in ids.items()}
+
+
+def _global(id_: NodeId, workspace: WorkspaceId) -> str:
+    spec = kind_of(id_)
+    assert spec is not None
+    return GlobalId(kind=spec.name, workspace=workspace, node=id_).encode()
+
+
+def _write_root_key(data_dir: Path) -> None:
+    """Make the root key unless there is one: a key is never replaced, for what it sealed would be lost."""
+    if not (data_dir / ROOT_KEY).exists():
+        write_private(data_dir / ROOT_KEY, secrets.token_hex(KEY_BYTES) + "\n")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

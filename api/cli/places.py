@@ -1,0 +1,105 @@
+"""What lies in the data directory beside the store: tokens, the root key and what the sample is called.
+
+All of it is for the owner's eyes: folders have mode 0700, files 0600, and a file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph.model.errors import BadInput, StoreUnavailable
+
+ADMIN = "admin"
+SAMPLE = "sample.json"
+ROOT_KEY = "root.key"
+_SUFFIX = ".token"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signed:
+    """Somebody whose token lies in a file.
+
+    Attributes:
+        key: how commands call him with `--as`.
+        about: his name and role, for people to read.
+    """
+
+    key: str
+    about: str
+    file: Path
+
+    @property
+    def token(self) -> str:
+        """The token in the file."""
+        return read_token(self.file)
+
+
+def token_file(data_dir: Path, key: str) -> Path:
+    """Return where the token of somebody lies.
+
+    Raises:
+        BadInput: this can be no name of a file.
+    """
+    if not key or os.sep in key or key.startswith("."):
+        raise BadInput("name somebody whose token lies in the data directory", field="as")
+    return data_dir / f"{key}{_SUFFIX}"
+
+
+def read_token(file: Path) -> str:
+    """Return the token in a file.
+
+    Raises:
+        BadInput: there is no such file, or it cannot be read.
+    """
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"there is no token in {file}: give one by ROOTWARD_TOKEN", field="token") from error
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that only its owner may read; what was there stays until the new one is whole.
+
+    Raises:
+        StoreUnavailable: it cannot be written.
+    """
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        with suppress(FileNotFoundError):
+            partial.unlink()
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.rename(file)
+    except OSError as error:
+        raise StoreUnavailable(f"{file} cannot be written: {error.strerror}") from error
+
+
+def write_sample(data_dir: Path, ids: Mapping[str, str], people: Mapping[str, str]) -> None:
+    """Keep what the sample is called: global ids by the names of the story, and who got tokens."""
+    text = json.dumps({"ids": ids, "people": people}, ensure_ascii=False, indent=1)
+    write_private(data_dir / SAMPLE, text + "\n")
+
+
+def read_sample(data_dir: Path) -> Mapping[str, Any]:
+    """Return what the sample is called; without a sample both parts are empty."""
+    try:
+        found = json.loads((data_dir / SAMPLE).read_text(encoding="utf-8"))
+        return {"ids": dict(found["ids"]), "people": dict(found["people"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"ids": {}, "people": {}}
+
+
+def signed(data_dir: Path) -> list[Signed]:
+    """Return whose tokens lie in the data directory: the admin first, then those of the sample."""
+    about = {ADMIN: "administrator", **read_sample(data_dir)["people"]}
+    found = [Signed(key=key, about=text, file=token_file(data_dir, key)) for key, text in about.items()]
+    return [one for one in found if one.file.is_file()]

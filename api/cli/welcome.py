@@ -1,0 +1,117 @@
+"""What a start prints: address, tokens, three things to try, and what is not there without a model (AD-43 to AD-45)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.cli.places import Signed, read_sample, signed
+from api.sample.story import ThingsToTry, load_story
+from api.settings import Settings
+
+MODEL_SETTING = "dream.model_profile"
+WITHOUT_A_MODEL = (
+    "Not there without a model: learning from your own text. Messages and documents are kept, shown and searched; what",
+    "is believed because of them is written by people and agents (applyOperations). The setting that turns learning on",
+    f"is {MODEL_SETTING}, with a profile of a model. This version has no models yet.",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Welcome:
+    """What there is to say.
+
+    Attributes:
+        address: where the server listens.
+        place: of the data, for people to read.
+        command: how this program is called from the same folder.
+        people: whose tokens lie in files.
+        show_tokens: true on a terminal only (AD-14).
+        things: to try, if there is a sample.
+    """
+
+    address: str
+    place: str
+    command: str
+    people: Sequence[Signed]
+    show_tokens: bool
+    things: ThingsToTry | None
+
+    def lines(self) -> list[str]:
+        """Return the lines to print."""
+        found = [
+            f"Rootward is running at {self.address}",
+            f"  GraphQL: {self.address}/graphql",
+            f"  Data:    {self.place}",
+        ]
+        if self.people:
+            found += ["", "Tokens, in files that only you can read:", *self._tokens()]
+        if self.things is not None:
+            found += ["", "Three things to try, from another terminal in this folder:", *self._things(self.things)]
+        return [*found, "", *WITHOUT_A_MODEL, "", "Ctrl+C ends it."]
+
+    def _tokens(self) -> list[str]:
+        key, about, file = (
+            max(len(str(getattr(one, name))) for one in self.people) for name in ("key", "about", "file")
+        )
+        shown = (
+            f"  {one.key:<{key}}  {one.about:<{about}}  {one.file!s:<{file}}  {one.token if self.show_tokens else ''}"
+            for one in self.people
+        )
+        return [line.rstrip() for line in shown]
+
+    def _things(self, things: ThingsToTry) -> list[str]:
+        trace, compare = things.trace, things.compare
+        return [
+            "  1. Ask a question, and trace the answer to the message behind it:",
+            f"     {self.command} ask {shlex.quote(trace.question)} --as {trace.viewer} --trace",
+            "  2. Ask the same as two people; one of them sees less:",
+            f"     {self.command} compare {shlex.quote(compare.question)} --as {compare.sees_more} "
+            f"--with {compare.sees_less}",
+            "  3. Withdraw a source, see what vanishes and why, and restore it:",
+            f"     {self.command} withdraw {things.withdraw.source} --restore",
+        ]
+
+
+def welcome(settings: Settings, address: str, *, show_tokens: bool, environ: Mapping[str, str]) -> Welcome:
+    """Return what a start of a server at `address` prints."""
+    has_sample = bool(read_sample(settings.data_dir)["ids"])
+    return Welcome(
+        address=address,
+        place=_place(settings),
+        command=command_line(environ),
+        people=signed(settings.data_dir),
+        show_tokens=show_tokens,
+        things=load_story().things_to_try if has_sample else None,
+    )
+
+
+def command_line(environ: Mapping[str, str]) -> str:
+    """Return how this program is called from the same folder, with the variables that it needs to find its data."""
+    needed = [f"{name}={shlex.quote(environ[name])}" for name in _FINDS if name in environ]
+    return " ".join([*needed, _program()])
+
+
+_FINDS = ("ROOTWARD_CONFIG", "ROOTWARD_DATA_DIR", "ROOTWARD_STORE__URL")
+
+
+def _program() -> str:
+    called = Path(sys.argv[0])
+    on_path = shutil.which("rootward")
+    if on_path is not None and called.exists() and os.path.samefile(on_path, called):
+        return "rootward"
+    try:
+        return shlex.quote(str(called.absolute().relative_to(Path.cwd())))
+    except ValueError:
+        return shlex.quote(str(called))
+
+
+def _place(settings: Settings) -> str:
+    if settings.store.url.startswith("embedded:"):
+        return str(settings.data_dir)
+    return f"{settings.store.url} (files: {settings.data_dir})"
