@@ -186,6 +186,25 @@ async def create_channel(
     return made
 
 
+async def link_oidc(cmd: Command, principal_id: NodeId, subject: str | None) -> Principal:
+    """Let a person sign in by OIDC with this subject, or with None no more.
+
+    Raises:
+        Forbidden, NotFound: no admin; no such person.
+        AlreadyExists: somebody else signs in with it.
+    """
+    cmd.require_admin()
+    found = await hold_one(cmd, explicit_id(principal_id, "id"), Principal)
+    if found.kind != PrincipalKind.HUMAN:
+        raise NotFound
+    if subject != found.oidc_subject:
+        await check_subject_free(cmd, subject)
+        await cmd.writer.patch(found.id, {"oidc_subject": subject})
+        await move_access(cmd.writer, [found.id])
+        await record_admin(cmd, AdminOperation.PRINCIPAL_SET, found.id, {"oidc": subject is not None})
+    return replace(found, oidc_subject=subject)
+
+
 async def set_disabled(cmd: Command, principal_id: NodeId, disabled: bool) -> Principal:
     """Take all rights and every credential of a principal out of force, or back into it; at once (AD-7).
 
