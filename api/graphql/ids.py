@@ -1,22 +1,24 @@
 """Global ids at the edge: what clients see is opaque and checked, what services see are internal ids (AD-1).
 
-An id that is damaged, of another kind or of another workspace becomes `UNKNOWN`, the id of nothing, so that it answers
-exactly like an id that does not exist.
+An id that is damaged, of another kind or of another workspace becomes the id of nothing, so that it answers exactly
+like an id that does not exist.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import strawberry
 
 from graph.model.fields import Json
-from graph.model.ids import GlobalId, NodeId, WorkspaceId
+from graph.model.ids import GlobalId, NodeId, WorkspaceId, node_id
 from graph.model.schema import kind_of
 from graph.rules.operations.parsing import map_ids
 
-UNKNOWN = NodeId("nil_unknown")
+NOWHERE = "nil"
+"""Prefix of ids that name nothing."""
 
 
 def to_global(node: NodeId, workspace: WorkspaceId) -> strawberry.ID:
@@ -28,12 +30,8 @@ def to_global(node: NodeId, workspace: WorkspaceId) -> strawberry.ID:
 
 
 def to_node(text: str, workspace: WorkspaceId) -> NodeId:
-    """Return the internal id that a client names, or `UNKNOWN`."""
-    found = GlobalId.decode(text)
-    if found is None or found.workspace != workspace:
-        return UNKNOWN
-    spec = kind_of(found.node)
-    return found.node if spec is not None and spec.name == found.kind else UNKNOWN
+    """Return the internal id that a client names, or one that names nothing, another for each text."""
+    return _known(text, workspace) or node_id(NOWHERE, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest())
 
 
 def to_nodes(texts: Iterable[str] | None, workspace: WorkspaceId) -> tuple[NodeId, ...] | None:
@@ -62,10 +60,14 @@ def outward(value: Any, workspace: WorkspaceId) -> Json:
 
 
 def _inward(text: str, workspace: WorkspaceId) -> str:
-    found = to_node(text, workspace)
-    if found != UNKNOWN:
-        return found
-    return UNKNOWN if _is_internal(text) or GlobalId.decode(text) else text
+    is_id = GlobalId.decode(text) is not None or _is_internal(text)
+    return to_node(text, workspace) if is_id else text
+
+
+def _known(text: str, workspace: WorkspaceId) -> NodeId | None:
+    found = GlobalId.decode(text)
+    spec = None if found is None or found.workspace != workspace else kind_of(found.node)
+    return found.node if found is not None and spec is not None and spec.name == found.kind else None
 
 
 def _is_internal(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +48,17 @@ class GraphQLClient:
         body = {"query": query, "variables": variables, "operationName": operation_name}
         response = await self.http.post("/graphql", json=body, headers=self._headers())
         return answer_of(response)
+
+    async def upload(self, query: str, name: str, data: bytes, /, **variables: Any) -> Answer:
+        """Run an operation whose variable `file` is a file, as a GraphQL multipart request."""
+        operations = json.dumps({"query": query, "variables": {**variables, "file": None}})
+        files: dict[str, tuple[str | None, str | bytes]] = {
+            "operations": (None, operations),
+            "map": (None, json.dumps({"0": ["variables.file"]})),
+            "0": (name, data),
+        }
+        headers = {**self._headers(), "Rootward-Upload": "1"}
+        return answer_of(await self.http.post("/graphql", files=files, headers=headers))
 
     async def ok(self, query: str, /, **variables: Any) -> Any:
         """Run an operation that must succeed and return its data."""

@@ -1,0 +1,246 @@
+"""Every operation × who asks (cases E7, E8 and 12 of the bug reports): generated from the schema, so that a new
+operation without a row fails.
+
+Ana owns what the documents name; it lies in her private chat. To everybody else each operation must answer about it
+exactly as about something that never existed: same code, same words, same shape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from api.graphql.schema import build_schema
+from graph.model.ids import GlobalId, NodeId
+from graph.model.nodes.people import Right
+from graph.model.schema import kind_of
+from graph.services.access.commands import command
+from graph.services.knowledge.materials import prepare_file, submit_file
+from tests.api.clients import Answer, GraphQLClient
+from tests.api.graphql.test_entries import an_entry
+from tests.support.clock import FakeClock
+from tests.support.world import TeamWorld
+
+Gid = Callable[[NodeId], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One operation.
+
+    Attributes:
+        call: the field with arguments; ``{name}`` stands for an id of `Ids`.
+        selection: what is asked of its answer.
+        nothing: what the answer is for those who may not see it: a code, or its data as JSON.
+        by: who shows that the document is sound, because for him it answers otherwise.
+        admin: true if an admin may do it to what he may not read.
+    """
+
+    call: str
+    selection: str = "{ __typename }"
+    nothing: str = "NOT_FOUND"
+    by: str = "ana"
+    admin: bool = False
+
+
+EMPTY = '{"totalCount": 0, "edges": []}'
+PAGE = "{ totalCount edges { node { __typename } } }"
+
+ROWS: Mapping[str, Row] = {
+    "Query.viewer": Row(call="viewer", selection="{ kind }", nothing='{"kind": "HUMAN"}', by="nobody"),
+    "Query.settings": Row(call="settings", selection="{ name }", nothing="*", by="nobody"),
+    "Query.verifyAudit": Row(call="verifyAudit", selection="{ ok }", nothing='{"ok": true}', by="nobody"),
+    "Query.owners": Row(call="owners", selection="{ __typename }", nothing="*", by="nobody"),
+    "Query.node": Row(call="node(id: {entry})", nothing="null"),
+    "Query.entry": Row(call="entry(id: {entry})", nothing="null"),
+    "Query.entries": Row(call="entries(ownerId: {owner}, filter: {{ids: [{entry}]}})", selection=PAGE, nothing=EMPTY),
+    "Query.knowledgeBases": Row(
+        call="knowledgeBases(ownerId: {owner})", selection="{ edges { node { kind } } }", nothing='{"edges": []}'
+    ),
+    "Query.neighborhood": Row(call="neighborhood(entryId: {entry})"),
+    "Query.provenance": Row(call="provenance(id: {source}, direction: DOWNSTREAM)"),
+    "Query.provenanceExport": Row(call="provenanceExport(id: {entry}, format: PROV_JSON)", selection=""),
+    "Query.explainVisibility": Row(call="explainVisibility(id: {source})", nothing="null", admin=True),
+    "Query.auditLog": Row(call="auditLog(filter: {{targetId: {entry}}})", selection=PAGE, nothing=EMPTY),
+    "Query.restorePreview": Row(call="restorePreview(auditIds: [{record}])"),
+    "Query.materials": Row(call="materials(ownerId: {owner}, kbIds: [{base}])", selection=PAGE, nothing=EMPTY),
+    "Query.curationGuide": Row(call="curationGuide(principalId: {ana})", nothing="null"),
+    "Query.memorySearch": Row(
+        call='memorySearch(input: {{query: "likes tea", ownerId: {owner}, kbIds: [{base}]}})',
+        selection="{ items { kind } }",
+        nothing='{"items": []}',
+    ),
+    "Query.memoryBrowse": Row(call="memoryBrowse(ref: {entry})"),
+    "Mutation.openConversation": Row(call="openConversation(channelId: {channel})", by="host", admin=True),
+    "Mutation.closeConversation": Row(call="closeConversation(id: {conversation})", by="host", admin=True),
+    "Mutation.setRoutingRule": Row(
+        call="setRoutingRule(channelId: {channel}, memoryScope: SHARED)", nothing="FORBIDDEN", by="dan", admin=True
+    ),
+    "Mutation.ingestMessages": Row(
+        call='ingestMessages(conversationId: {conversation}, messages: [{{externalId: "x", '
+        'sentAt: "2025-05-10T09:00:00Z", text: "hi"}}])',
+        by="host",
+        admin=True,
+    ),
+    "Mutation.recordTaskResult": Row(
+        call='recordTaskResult(input: {{taskId: "t", state: SUCCEEDED, steps: [], finalAnswer: "done", '
+        "conversationId: {conversation}}})",
+        by="host",
+        admin=True,
+    ),
+    "Mutation.submitFile": Row(call="submitFile(ownerId: {owner}, kbId: {base}, file: $file)"),
+    "Mutation.submitText": Row(call='submitText(ownerId: {owner}, kbId: {base}, text: "Mia likes tea")'),
+    "Mutation.submitUrl": Row(
+        call='submitUrl(ownerId: {owner}, kbId: {base}, url: "http://127.0.0.1/")',
+    ),
+    "Mutation.replaceMaterial": Row(call="replaceMaterial(id: {material}, file: $file)"),
+    "Mutation.retryLearning": Row(call="retryLearning(materialId: {material})"),
+    "Mutation.applyOperations": Row(
+        call='applyOperations(kbId: {base}, operations: [{{op: "setType", entry: {entry}, expectedVersion: 1, '
+        'type: "place"}}], reason: "r")'
+    ),
+    "Mutation.deleteEntry": Row(call='deleteEntry(id: {entry}, expectedVersion: 1, reason: "r")'),
+    "Mutation.mergeEntries": Row(call='mergeEntries(keepId: {entry}, otherId: {other}, reason: "r")'),
+    "Mutation.markDistinct": Row(call="markDistinct(a: {entry}, b: {other})", selection=""),
+    "Mutation.setCurationGuide": Row(call='setCurationGuide(principalId: {ana}, text: "t", expectedVersion: 1)'),
+    "Mutation.restore": Row(call='restore(auditId: {record}, reason: "r")'),
+    "Mutation.restoreBatch": Row(call='restoreBatch(auditIds: [{record}], reason: "r")'),
+    "Mutation.grantShared": Row(
+        call="grantShared(kbId: {base}, agentId: {owner}, granted: true)", nothing="FORBIDDEN", by="nobody", admin=True
+    ),
+    "Mutation.eraseSource": Row(
+        call='eraseSource(id: {source}, reason: "r")', nothing="FORBIDDEN", by="dan", admin=True
+    ),
+    "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
+    "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
+}
+"""Subscriptions over HTTP are refused for everyone alike; test_websocket looks at who hears what."""
+
+OVER_HTTP = [name for name in ROWS if not name.startswith("Subscription.")]
+
+
+def operations() -> set[str]:
+    schema = build_schema()._schema
+    kinds = (schema.query_type, schema.mutation_type, schema.subscription_type)
+    return {f"{kind.name}.{name}" for kind in kinds if kind for name in kind.fields}
+
+
+@pytest.mark.req("AD-8")
+def test_every_operation_of_the_schema_has_a_row() -> None:
+    assert operations() == set(ROWS)
+
+
+async def ids_of(world: TeamWorld, ana: GraphQLClient, gid: Gid) -> dict[str, str]:
+    """Make what Ana owns; return the ids."""
+    entry, other = await an_entry(world, ana, gid), await an_entry(world, ana, gid, "Kai", "Kai likes tea")
+    conversation = await world.open(world.chat)
+    base = NodeId(str(conversation.pool))
+    prepared = await prepare_file(world.deps, world.caller(world.ana), base, b"Mia likes tea", filename="a.txt")
+    material = await command(world.deps, world.caller(world.ana), lambda cmd: submit_file(cmd, base, prepared))
+    log = await ana.ok("query($id: ID!) { auditLog(filter: {targetId: $id}) { edges { node { id } } } }", id=entry)
+    guide = 'mutation($id: ID!) { setCurationGuide(principalId: $id, text: "mine", expectedVersion: 0) { version } }'
+    await ana.ok(guide, id=gid(world.ana))
+    return {
+        "entry": entry,
+        "other": other,
+        "source": gid(await world.say(world.chat, "Lin likes tea too")),
+        "record": log["auditLog"]["edges"][0]["node"]["id"],
+        "material": gid(material.id),
+        "conversation": gid(conversation.id),
+        "channel": gid(world.chat),
+        "base": gid(base),
+        "owner": gid(world.atlas),
+        "ana": gid(world.ana),
+    }
+
+
+def missing_ids(world: TeamWorld, ids: Mapping[str, str], gid: Gid) -> dict[str, str]:
+    """Return ids of the same kinds that never existed; those of people and agents stay, for they are no secret."""
+    found = {}
+    for name, text in ids.items():
+        decoded = GlobalId.decode(text)
+        assert decoded is not None
+        spec = kind_of(decoded.node)
+        assert spec is not None
+        keep = name in ("owner", "ana")
+        found[name] = text if keep else gid(NodeId(f"{spec.prefix}_{world.name}/none/{name}"))
+    return found
+
+
+async def ask(client: GraphQLClient, name: str, ids: Mapping[str, str]) -> Answer:
+    """Run the operation of a row about some ids."""
+    row = ROWS[name]
+    kind = name.partition(".")[0].lower()
+    call = row.call.format(**{key: json.dumps(value) for key, value in ids.items()})
+    if "$file" not in call:
+        return await client.run(f"{kind} {{ it: {call} {row.selection} }}")
+    return await client.upload(f"{kind}($file: Upload!) {{ it: {call} {row.selection} }}", "b.txt", b"other text")
+
+
+def told(answer: Answer) -> Any:
+    """Return all that an answer tells."""
+    return answer.status, answer.data, answer.errors
+
+
+@pytest.mark.req("AD-9", "AD-11")
+@pytest.mark.parametrize("name", OVER_HTTP)
+async def test_nobody_and_an_expired_token_get_401(
+    name: str, client: GraphQLClient, world: TeamWorld, clock: FakeClock, gid: Gid
+) -> None:
+    expired = await world.token(world.dan, expires_at=clock.now())
+    ids = dict.fromkeys(("entry", "other", "source", "record", "material"), gid(world.ana))
+    ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana"), gid(world.ana))
+    answers = [await ask(client.as_(token), name, ids) for token in (None, expired)]
+    assert [answer.status for answer in answers] == [401, 401]
+    assert told(answers[0]) == told(answers[1])
+
+
+@pytest.mark.req("KN-60", "KN-57", "AD-13")
+@pytest.mark.parametrize("name", OVER_HTTP)
+async def test_what_is_hidden_is_like_what_never_existed(
+    name: str,
+    world: TeamWorld,
+    client: GraphQLClient,
+    ana: GraphQLClient,
+    ben: GraphQLClient,
+    dan: GraphQLClient,
+    eve: GraphQLClient,
+    gid: Gid,
+) -> None:
+    row, ids = ROWS[name], await ids_of(world, ana, gid)
+    missing = missing_ids(world, ids, gid)
+    other = await TeamWorld(deps=world.deps).make()
+    await other.grant(other.ben, Right.CURATOR, other.atlas)
+    foreign = client.as_(await other.token(other.ben))
+    for who in (foreign, ben, eve, *([] if row.admin else [dan])):
+        hidden, never = await ask(who, name, ids), await ask(who, name, missing)
+        assert told(hidden) == told(never)
+        if row.nothing == "*" or (who is foreign and name == "Query.knowledgeBases"):
+            continue
+        if hidden.errors:
+            assert hidden.codes == [row.nothing]
+        elif name != "Query.knowledgeBases":
+            assert hidden.data["it"] == json.loads(row.nothing)
+
+
+@pytest.mark.req("AD-8")
+@pytest.mark.parametrize("name", [name for name in OVER_HTTP if ROWS[name].by != "nobody"])
+async def test_to_those_who_may_the_same_document_answers_otherwise(
+    name: str,
+    world: TeamWorld,
+    ana: GraphQLClient,
+    dan: GraphQLClient,
+    host: GraphQLClient,
+    gid: Gid,
+) -> None:
+    row, ids = ROWS[name], await ids_of(world, ana, gid)
+    who = {"ana": ana, "dan": dan, "host": host}[row.by]
+    answer = await ask(who, name, ids)
+    assert "NOT_FOUND" not in answer.codes
+    assert "FORBIDDEN" not in answer.codes
+    if not answer.errors and row.nothing.startswith(("{", "n")):
+        assert answer.data["it"] != json.loads(row.nothing)
