@@ -21,7 +21,7 @@ from graph.store.embedded.values import listed
 NOBODY = 0
 SEVERAL = -1
 
-_KNOWN_LIMIT = 100_000
+_KNOWN_LIMIT = 20_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ T = TypeVar("T")
 _CACHE_KIB = {True: 32_768, False: 8_192}
 _BUSY_MS = 5_000
 _STATEMENTS = 400
+_INTERRUPT_AGAIN_S = 0.01
 
 
 class Session:
@@ -79,11 +80,17 @@ class Session:
             finally:
                 then()
             return
-        if not idle and not self.writing:
-            self.db.interrupt()
         loop = asyncio.get_running_loop()
+        if self._last is not None and not self.writing:
+            self._break_off(loop, self._last)
         ended = self._submit(self.roll_back)
         ended.add_done_callback(lambda _: _in_loop(loop, then))
+
+    def _break_off(self, loop: asyncio.AbstractEventLoop, running: Future[Any]) -> None:
+        """Interrupt until it helps: a statement that has not quite begun does not notice."""
+        if not running.done():
+            self.db.interrupt()
+            loop.call_later(_INTERRUPT_AGAIN_S, self._break_off, loop, running)
 
     def later(self, work: Callable[[Session], None]) -> Future[None]:
         """Run `work` as it is, without a transaction, after what is under way; it handles its own errors."""

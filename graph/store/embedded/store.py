@@ -29,6 +29,10 @@ from graph.store.port import Health, Isolation, Migration, Reader, Row, Writer
 
 T = TypeVar("T")
 
+_CLOSED = "the store is closed: open it first"
+
+_HEALTH_WAIT_S = 5.0
+
 _CHECKPOINT_PAGES = 4_000
 """The log is moved into the file when it is about 16 MB long."""
 
@@ -138,6 +142,7 @@ class EmbeddedStore:
         for turnstile, count in ((self._writer, 1), (self._readers, self._reader_count)):
             for _ in range(count):
                 await turnstile.acquire()
+            turnstile.close(StoreUnavailable(_CLOSED))
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
@@ -201,7 +206,7 @@ class EmbeddedStore:
 
     def _check_open(self) -> None:
         if not self._sessions:
-            raise StoreUnavailable("the store is closed: open it first")
+            raise StoreUnavailable(_CLOSED)
 
     @property
     def _failed(self) -> bool:
@@ -251,10 +256,12 @@ class EmbeddedStore:
         version = max(step.number for step in self._steps)
         reason = READ_ONLY if self._failed else ""
         try:
-            async with self.reading() as reader:
+            async with asyncio.timeout(_HEALTH_WAIT_S), self.reading() as reader:
                 await reader.guards(())
         except StoreError as error:
             reason = error.message
+        except TimeoutError:
+            reason = f"no reader was free for {_HEALTH_WAIT_S:.0f} seconds"
         return Health(ready=not reason, engine=self.engine, schema_version=version, reason=reason)
 
     async def migrations(self) -> Sequence[Migration]:

@@ -65,6 +65,17 @@ async def test_a_waiter_cancelled_just_when_served_passes_it_on() -> None:
         await first
 
 
+async def test_who_waits_at_a_closed_turnstile_is_refused() -> None:
+    turnstile = Turnstile(["one"])
+    await turnstile.acquire()
+    waiting = asyncio.create_task(turnstile.acquire())
+    await turns()
+    turnstile.close(LookupError("closed"))
+    for asking in (waiting, turnstile.acquire()):
+        with pytest.raises(LookupError):
+            await asking
+
+
 @pytest.mark.parametrize("seed", range(200))
 async def test_nothing_is_lost_or_given_twice_under_random_cancellation(seed: int) -> None:
     chance = random.Random(seed)

@@ -1,0 +1,141 @@
+"""The life of a store, and cancellation in front of and inside its connections."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from graph.model.errors import StoreUnavailable
+from graph.model.nodes.knowledge import Entry
+from graph.store.embedded import EmbeddedStore
+from graph.store.embedded.session import Session
+from graph.store.embedded.writer import EmbeddedWriter
+from graph.store.port import Writer
+from graph.store.query import Find
+from tests.support.builders import World
+from tests.support.clock import FakeClock
+
+
+async def turns(number: int = 5) -> None:
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def hold(store: EmbeddedStore, gate: asyncio.Event) -> None:
+    async with store.reading() as reader:
+        await reader.guards([])
+        await gate.wait()
+
+
+async def test_a_temporary_store_leaves_nothing_behind(clock: FakeClock, world: World) -> None:
+    store = EmbeddedStore(None, clock=clock)
+    await store.open()
+    folder = store._path.parent if store._path else Path()
+    assert folder.exists()
+    await store.transact(lambda writer: writer.put([world.make_entry()]))
+    await store.close()
+    assert not folder.exists()
+
+
+async def test_closing_waits_for_work_and_refuses_those_who_still_wait(clock: FakeClock, path: Path) -> None:
+    store = EmbeddedStore(path, clock=clock, readers=1)
+    await store.open()
+    gate = asyncio.Event()
+    working = asyncio.create_task(hold(store, gate))
+    await turns()
+    closing = asyncio.create_task(store.close())
+    await turns()
+    late = asyncio.create_task(hold(store, gate))
+    await turns()
+    assert not closing.done()
+    gate.set()
+    await working
+    await closing
+    with pytest.raises(StoreUnavailable):
+        await late
+    assert not (await store.health()).ready
+
+
+async def test_a_cancelled_writer_in_the_queue_holds_up_neither_readers_nor_writers(
+    store: EmbeddedStore, world: World
+) -> None:
+    """Source: attack case 11."""
+    gate = asyncio.Event()
+    readers = [asyncio.create_task(hold(store, gate)) for _ in range(3)]
+    first = asyncio.create_task(store.transact(lambda writer: gate.wait()))
+    await turns()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(store.transact(lambda writer: writer.put([world.make_entry()])), 0)
+    entry = world.make_entry()
+    writing = asyncio.create_task(store.transact(lambda writer: writer.put([entry])))
+    reading = asyncio.create_task(hold(store, gate))
+    await turns()
+    gate.set()
+    await asyncio.gather(*readers, first, writing, reading)
+    async with store.reading() as reader:
+        assert (await reader.find(world.system, Find(kind=Entry))).nodes == (entry,)
+
+
+async def test_a_cancelled_read_is_broken_off_and_its_connection_serves_the_next(
+    clock: FakeClock, path: Path, world: World
+) -> None:
+    store = EmbeddedStore(path, clock=clock, readers=1)
+    await store.open()
+    session, begun = store._sessions[1], threading.Event()
+
+    def endless(session: Session) -> object:
+        begun.set()
+        return session.value("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n")
+
+    async def read() -> None:
+        async with store.reading():
+            await session.run(endless)
+
+    task = asyncio.create_task(read())
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with store.reading() as reader:
+        assert await reader.get(world.system, []) == {}
+    await store.close()
+
+
+async def test_work_that_goes_on_after_a_cancelled_step_is_not_committed(store: EmbeddedStore, world: World) -> None:
+    async def work(writer: Writer) -> None:
+        step = asyncio.create_task(_as_coroutine(writer.put, [world.make_entry()]))
+        await turns(1)
+        step.cancel()
+        await asyncio.gather(step, return_exceptions=True)
+
+    with pytest.raises(StoreUnavailable):
+        await store.transact(work)
+    async with store.reading() as reader:
+        assert (await reader.find(world.system, Find(kind=Entry))).nodes == ()
+
+
+async def _as_coroutine(call: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    await call(*arguments)
+
+
+async def test_the_event_loop_is_free_while_a_statement_runs(store: EmbeddedStore) -> None:
+    async def work(writer: Writer) -> int:
+        assert isinstance(writer, EmbeddedWriter)
+        running = asyncio.create_task(_counted(writer))
+        ticks = 0
+        while not running.done():
+            await asyncio.sleep(0)
+            ticks += 1
+        assert await running == 3_000_000
+        return ticks
+
+    assert await store.transact(work) > 10
+
+
+async def _counted(writer: EmbeddedWriter) -> int:
+    sql = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000000) SELECT count(*) FROM n"
+    return int(await writer.run(lambda session: session.value(sql)))
