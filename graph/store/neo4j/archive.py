@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from graph.model import schema
 from graph.model.access import Audience, Guard, SystemScope
 from graph.model.edges import Edge
 from graph.model.errors import BadState
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import GUARD_MAP, NODE_MAP, decode_edge, decode_guard, decode_node
+from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.texts import decode_text
 from graph.store.neo4j.transactions import Transactions
@@ -26,8 +27,8 @@ _BATCH = 500
 
 async def export_rows(runner: Runner) -> AsyncIterator[Row]:
     """Yield nodes, then edges, guards, audiences and texts."""
-    async for properties in _pages(runner, "Node", f"NOT n:Placeholder RETURN n.id, {NODE_MAP}"):
-        yield decode_node(properties)
+    async for values in _pages(runner, "Node", f"NOT n:Placeholder RETURN n.id, {columns(*schema.kinds())}"):
+        yield decode_node(values)
     async for found in _pages(
         runner,
         "Node",

@@ -16,7 +16,11 @@ from graph.store.neo4j.find import ANY_TAG, tag_key
 from graph.store.neo4j.visible import Interned, interned
 
 State = Mapping[str, Any]
-"""What is stored about the audience of one node, see `_STATE`."""
+"""What is stored about guard and audience of one node, see `_STATE`."""
+
+_GUARD_FACTS = ("guardKind", "guardWorkspace", "guardPool", "guardTags", "guardSort")
+
+_EMPTY = dict.fromkeys((*_GUARD_FACTS, "audClauses", "audExcluded", "audTags", "audSort"))
 
 _STATE = (
     "n {.id, .workspaceId, .guardKind, .guardWorkspace, .guardPool, .guardTags, .guardSort,"
@@ -24,7 +28,44 @@ _STATE = (
 )
 
 
-async def admit(runner: Runner, counters: Counters, audiences: Sequence[Audience]) -> None:
+class States:
+    """What one transaction knows because it wrote it: nobody else can change those nodes before it ends."""
+
+    def __init__(self) -> None:
+        self._known: dict[NodeId, State] = {}
+
+    def put(self, id: NodeId, workspace: str) -> None:
+        """Note a node that was inserted and has neither guard nor audience."""
+        self._known[id] = {**_EMPTY, "id": id, "workspaceId": workspace, "real": True}
+
+    def guarded(self, id: NodeId, properties: Mapping[str, Any]) -> None:
+        """Note the guard that was written to a node."""
+        if id in self._known:
+            facts = {name: properties[name] for name in _GUARD_FACTS}
+            self._known[id] = {**self._known[id], **facts}
+
+    def admitted(self, states: Iterable[State]) -> None:
+        """Note the audiences that were written."""
+        self._known.update((NodeId(state["id"]), state) for state in states)
+
+    def forget(self, ids: Iterable[NodeId]) -> None:
+        """Drop what is known about nodes that go."""
+        for id in ids:
+            self._known.pop(id, None)
+
+    async def of(self, runner: Runner, ids: Iterable[NodeId]) -> Mapping[NodeId, State]:
+        """Return the states of those nodes that are there; they are locked, so that they stay as they are."""
+        wanted = set(ids)
+        unknown = sorted(wanted - self._known.keys())
+        if unknown:
+            rows = await runner.run(
+                f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) SET n.lock = 0 WITH n RETURN {_STATE}", ids=unknown
+            )
+            self.admitted(state for (state,) in rows)
+        return {id: self._known[id] for id in wanted if id in self._known}
+
+
+async def admit(runner: Runner, counters: Counters, states: States, audiences: Sequence[Audience]) -> None:
     """Set or replace audiences; lists, counts and texts follow in the same transaction.
 
     Raises:
@@ -33,34 +74,35 @@ async def admit(runner: Runner, counters: Counters, audiences: Sequence[Audience
     wanted = {audience.node: audience for audience in audiences}
     if not wanted:
         return
-    states = await _states(runner, wanted)
-    clauses = {id: _clauses(audience, states.get(id)) for id, audience in wanted.items()}
-    await visible.intern(runner, (clause for found in clauses.values() for clause in found))
-    after = [_after(states[id], wanted[id], clauses[id]) for id in sorted(wanted)]
-    await _replace_rows(runner, counters, [states[id] for id in sorted(wanted)], after)
+    found = await states.of(runner, wanted)
+    clauses = {id: _clauses(audience, found.get(id)) for id, audience in wanted.items()}
+    await visible.intern(runner, (clause for several in clauses.values() for clause in several))
+    before = [found[id] for id in sorted(wanted)]
+    after = [_after(found[id], wanted[id], clauses[id]) for id in sorted(wanted)]
+    await _replace_rows(runner, counters, before, after)
     await runner.run(
-        "UNWIND $rows AS row MATCH (n:Node {id: row.id}) SET n.audClauses = row.audClauses, "
-        "n.audExcluded = row.audExcluded, n.audTags = row.audTags, n.audSort = row.audSort",
+        "UNWIND $rows AS row MATCH (n:Node {id: row.id}) USING INDEX SEEK n:Node(id) "
+        "SET n.audClauses = row.audClauses, n.audExcluded = row.audExcluded, n.audTags = row.audTags, "
+        "n.audSort = row.audSort",
         rows=[_stored(state) for state in after],
     )
-    await texts.readmit(runner, counters, sorted(wanted))
+    states.admitted(after)
+    await texts.readmit(runner, counters, {NodeId(state["id"]): state for state in after})
 
 
-async def withdraw(runner: Runner, counters: Counters, ids: Iterable[NodeId]) -> None:
+async def withdraw(runner: Runner, counters: Counters, states: States, ids: Sequence[NodeId]) -> None:
     """Remove the audience rows of nodes that go; their properties go with the nodes."""
-    states = await _states(runner, ids)
-    await _replace_rows(runner, counters, list(states.values()), [])
+    found = await states.of(runner, ids)
+    await _replace_rows(runner, counters, list(found.values()), [])
+    states.forget(ids)
 
 
-async def arrive(runner: Runner, counters: Counters, ids: Iterable[NodeId]) -> None:
+async def arrive(runner: Runner, counters: Counters, states: States, ids: Sequence[NodeId]) -> None:
     """Write the audience rows of nodes that had an audience before they were there."""
-    states = await _states(runner, ids)
-    await _replace_rows(runner, counters, [], list(states.values()))
-
-
-async def _states(runner: Runner, ids: Iterable[NodeId]) -> Mapping[NodeId, State]:
-    rows = await runner.run(f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) RETURN {_STATE}", ids=sorted(set(ids)))
-    return {NodeId(state["id"]): state for (state,) in rows}
+    if ids:
+        states.forget(ids)
+        found = await states.of(runner, ids)
+        await _replace_rows(runner, counters, [], list(found.values()))
 
 
 def _clauses(audience: Audience, state: State | None) -> list[Interned]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from graph.model import schema
@@ -18,9 +19,6 @@ from graph.model.time import Millis
 from graph.store.neo4j import names
 
 Properties = dict[str, Any]
-
-NODE_MAP = "n {.*, embedding: null}"
-"""What a statement returns of a node: all but the list of floats, which only the engine reads."""
 
 VECTOR = "embedding"
 VECTOR_BYTES = "embeddingBytes"
@@ -96,23 +94,46 @@ def encode_value(kind: type[Node], declared: FieldSpec, value: Any) -> Any:
         raise TypeError(f"{kind.__name__}.{declared.name} takes {declared.type.value}") from error
 
 
-def decode_node(properties: Mapping[str, Any]) -> Node:
-    """Return the node that `encode_node` wrote."""
-    spec = schema.kind_of(properties["id"])
+def columns(*kinds: str) -> str:
+    """Return the expression of a node's fields, for nodes of these kinds: a list, which is quicker than a map."""
+    if len(kinds) == 1:
+        return _columns(kinds[0])
+    cases = " ".join(f"WHEN n:{kind} THEN {_columns(kind)}" for kind in sorted(kinds))
+    return f"CASE {cases} END"
+
+
+def decode_node(values: Sequence[Any]) -> Node:
+    """Return the node whose `columns` these are; the first one is its id, which names its kind."""
+    spec = schema.kind_of(values[0])
     if spec is None:
         raise TypeError("a stored id names no kind")
-    return spec.node(**{f.name: _decode_field(spec, f, properties) for f in spec.fields})
+    fields = zip(_layout(spec.name), values, strict=True)
+    return spec.node(
+        **{name: convert(value) if convert and value is not None else value for (name, convert), value in fields}
+    )
+
+
+@cache
+def _columns(kind: str) -> str:
+    spec = schema.kinds()[kind]
+    vector = names.vector_field(spec.node)
+    held = [VECTOR_BYTES if name == vector else names.property_of(kind, name) for name, _ in _layout(kind)]
+    return "[" + ", ".join(f"n.`{name}`" for name in held) + "]"
+
+
+@cache
+def _layout(kind: str) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    """Return the fields of a kind in the order of its columns, the id first, and how their values are read."""
+    declared = sorted(schema.kinds()[kind].fields, key=lambda spec: spec.name != "id")
+    return tuple((spec.name, _DECODE.get(spec.type)) for spec in declared)
 
 
 def decode_value(declared: FieldSpec, value: Any) -> Any:
     """Return a field's value as the model has it."""
     if value is None:
         return None
-    if declared.type is FieldType.TEXTS:
-        return tuple(value)
-    if declared.type is FieldType.JSON:
-        return json.loads(value)
-    return bytes(value) if declared.type is FieldType.BYTES else value
+    convert = _DECODE.get(declared.type)
+    return convert(value) if convert else value
 
 
 def encode_sort(sort_at: int, id: str) -> str:
@@ -206,12 +227,6 @@ def decode_edge(type: str, source: str, target: str, properties: Mapping[str, An
     )
 
 
-def _decode_field(spec: KindSpec, declared: FieldSpec, properties: Mapping[str, Any]) -> Any:
-    is_vector = declared.name == names.vector_field(spec.node)
-    name = VECTOR_BYTES if is_vector else names.property_of(spec.name, declared.name)
-    return decode_value(declared, properties.get(name))
-
-
 def _vector_properties(spec: KindSpec, declared: FieldSpec, value: Any) -> Properties:
     """Return the bytes, and the floats for the engine's own function if it can take them."""
     data = encode_value(spec.node, declared, value)
@@ -280,4 +295,10 @@ _ENCODE: Mapping[FieldType, Callable[[Any], Any]] = {
     FieldType.BYTES: _bytes,
     FieldType.TEXTS: _texts,
     FieldType.JSON: _json,
+}
+
+_DECODE: Mapping[FieldType, Callable[[Any], Any]] = {
+    FieldType.TEXTS: tuple,
+    FieldType.JSON: json.loads,
+    FieldType.BYTES: bytes,
 }

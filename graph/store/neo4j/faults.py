@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from neo4j import exceptions as driver_errors
 
-from graph.model.errors import AlreadyExists, BadInput, RootwardError, StoreError, StoreReadOnly, StoreUnavailable
+from graph.model.errors import AlreadyExists, BadInput, RootwardError, StoreError, StoreUnavailable
 
 DRIVER_ERRORS = (driver_errors.DriverError, driver_errors.Neo4jError, OSError)
 """Everything that a call to the driver raises when the store is at fault."""
@@ -20,7 +20,6 @@ _CONSTRAINT = "Neo.ClientError.Schema.ConstraintValidationFailed"
 _GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Deleted by another transaction between our read and our write."""
 
-_READ_ONLY = frozenset({"Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", "Neo.ClientError.Statement.AccessMode"})
 _ID_TAKEN = re.compile(r"label `Node` and propert(?:y|ies) `id`")
 _STILL_LINKED = "still has relationships"
 
@@ -68,8 +67,6 @@ def translated(
         return AlreadyExists("there is one already: read it instead", kind=kind, key_fields=key_fields)
     if isinstance(error, driver_errors.AuthError):
         return StoreUnavailable("Neo4j refuses the user or password: check the settings of the store")
-    if code_of(error) in _READ_ONLY:
-        return StoreReadOnly("Neo4j takes no writes: see its own log")
     if isinstance(error, driver_errors.ResultError | driver_errors.TransactionError):
         return StoreError("the transaction has failed and must be given up")
     return StoreError("Neo4j refused a statement: see its own log")

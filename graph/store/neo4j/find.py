@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j import entrances, names, visible
+from graph.store.neo4j import entrances, visible
 from graph.store.neo4j.conditions import Compiler, check_fields, order_by, parts_of
 from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import decode_node, decode_sort, encode_sort
+from graph.store.neo4j.encoding import columns, decode_node, decode_sort, encode_sort
 from graph.store.neo4j.entrances import Entrance
 from graph.store.query import After, And, Find, Newest, Page, Tagged, Where
 
@@ -24,8 +24,8 @@ MANY_CLAUSES = 400
 
 _LAST = "\U0010ffff"
 
-Row = tuple[Mapping[str, Any], str | None]
-"""Properties of a node, and its guard's sort text."""
+Row = tuple[Sequence[Any], str | None]
+"""Columns of a node, and its guard's sort text."""
 
 
 async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Sequence[str]) -> Page[N]:
@@ -94,13 +94,13 @@ async def _by_condition(runner: Runner, scope: Scope, query: Find[N], entrance: 
         order = f"n.workspaceId{' DESC' if query.backward else ''}, {order}"
     rows = await runner.run(
         f"{entrance.text} WHERE {entrance.condition} AND ({condition}) AND ({after}) AND {visible.seen(scope)} "
-        f"WITH n ORDER BY {order} {_limit(query)}RETURN {names.projection(query.kind.__name__)}, n.guardSort",
+        f"WITH n ORDER BY {order} {_limit(query)}RETURN {columns(query.kind.__name__)}, n.guardSort",
         **entrance.parameters,
         **compiler.parameters,
         **visible.scope_parameters(scope),
         **_first(query),
     )
-    return [(properties, sort) for properties, sort in rows]
+    return [(values, sort) for values, sort in rows]
 
 
 async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: Sequence[str]) -> list[Row]:
@@ -124,7 +124,7 @@ async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: 
         **compiler.parameters,
         **_first(query),
     )
-    return [(properties, sort) for properties, sort in rows]
+    return [(values, sort) for values, sort in rows]
 
 
 def _newest_statement(query: Find[N]) -> str:
@@ -134,7 +134,7 @@ def _newest_statement(query: Find[N]) -> str:
         f"{_for_each(query)}RETURN a.node AS id, a.sort AS sort {_limit(query)}}} "
         f"WITH DISTINCT id, sort ORDER BY sort{down} {_limit(query)}"
         "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
-        f"RETURN {names.projection(query.kind.__name__)}, sort ORDER BY sort{down}"
+        f"RETURN {columns(query.kind.__name__)}, sort ORDER BY sort{down}"
     )
 
 
@@ -144,7 +144,7 @@ def _newest_fitting_statement(query: Find[N], condition: str) -> str:
     return (
         f"{_for_each(query)}{NODE_OF_ROW} AND ({condition}) RETURN n, a.sort AS sort {_limit(query)}}} "
         f"WITH DISTINCT n, sort ORDER BY sort{down} {_limit(query)}"
-        f"RETURN {names.projection(query.kind.__name__)}, sort"
+        f"RETURN {columns(query.kind.__name__)}, sort"
     )
 
 
@@ -162,13 +162,13 @@ def _sorted_statement(query: Find[N], compiler: Compiler, condition: str) -> str
         "UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) { "
         f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND ({condition}) AND ({after}) RETURN n }} "
         f"WITH DISTINCT n ORDER BY {order} {_limit(query)}"
-        f"RETURN {names.projection(query.kind.__name__)}, n.guardSort"
+        f"RETURN {columns(query.kind.__name__)}, n.guardSort"
     )
 
 
 def _page(query: Find[N], rows: list[Row]) -> Page[N]:
     first = len(rows) if query.first is None else query.first
-    nodes = [cast(N, decode_node(properties)) for properties, _ in rows[:first]]
+    nodes = [cast(N, decode_node(values)) for values, _ in rows[:first]]
     places = [_place(query, node, sort) for node, (_, sort) in zip(nodes, rows, strict=False)]
     return Page(nodes=tuple(nodes), places=tuple(places), more=len(rows) > first)
 

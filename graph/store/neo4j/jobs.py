@@ -8,7 +8,7 @@ from typing import cast
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import NODE_MAP, decode_node
+from graph.store.neo4j.encoding import columns, decode_node
 
 _CANDIDATES = 20
 
@@ -32,7 +32,7 @@ async def claim(runner: Runner, kinds: Sequence[str], owner: str, now: Millis, l
             taken = await runner.run(
                 f"MATCH (n:Job {{id: $id}}) SET n.lock = 0 WITH n WHERE {_IS_DUE} "
                 "SET n.state = 'running', n.owner = $owner, n.fence = n.fence + 1, n.attempts = n.attempts + 1, "
-                f"n.heartbeatAt = $now, n.leaseUntil = $now + $lease RETURN {NODE_MAP}",
+                f"n.heartbeatAt = $now, n.leaseUntil = $now + $lease RETURN {columns('Job')}",
                 id=id,
                 owner=owner,
                 lease=lease_ms,

@@ -97,15 +97,6 @@ def vector_field(kind: type[Node]) -> str | None:
     return "embedding" if is_vector and fields["embedding"].type is FieldType.BYTES else None
 
 
-@cache
-def projection(kind: str) -> str:
-    """Return the map of a node's own fields: neither the law's facts beside them nor the list of floats."""
-    vector = vector_field(schema.kinds()[kind].node)
-    held = [property_of(kind, name) for name in fields_of(kind) if name != vector]
-    properties = [*held, "embeddingBytes"] if vector else held
-    return "n {" + ", ".join(f".`{name}`" for name in properties) + "}"
-
-
 def labels_of(spec: KindSpec, source_kind: str | None = None) -> tuple[str, ...]:
     """Return the labels of a node beside `NODE`; a Source also has that of its kind."""
     sub = SOURCE_LABELS.get(source_kind or "") if spec.name == "Source" else None

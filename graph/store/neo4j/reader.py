@@ -10,10 +10,10 @@ from graph.model.access import Audience, Guard, Scope, SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j import aggregate, closure, find, names, search, vectors, visible
+from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import GUARD_MAP, NODE_MAP, decode_edge, decode_guard, decode_node
+from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
@@ -28,17 +28,16 @@ class Neo4jReader:
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
         wanted = visible.guarded_ids(scope, ids)
-        if not wanted:
-            return {}
         kinds = {kind.name for id in wanted if (kind := schema.kind_of(id)) is not None}
-        fields = names.projection(*kinds) if len(kinds) == 1 else NODE_MAP
+        if not kinds:
+            return {}
         rows = await self._runner.run(
             f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE {visible.seen(scope)} "
-            f"RETURN {fields}",
+            f"RETURN {columns(*kinds)}",
             ids=wanted,
             **visible.scope_parameters(scope),
         )
-        found = {node.id: node for (properties,) in rows for node in [decode_node(properties)]}
+        found = {node.id: node for (values,) in rows for node in [decode_node(values)]}
         return {id: found[id] for id in wanted if id in found}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:

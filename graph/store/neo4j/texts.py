@@ -13,6 +13,9 @@ from graph.store.neo4j.schema import TEXT_LABELS
 from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token
 from graph.store.query import TextIndex, TextRow
 
+State = Mapping[str, Any]
+"""Guard and audience of a node as they are stored, see `graph.store.neo4j.audience`."""
+
 EXCLUDING = "x"
 """Token of texts that some viewers may not see whatever they pass."""
 
@@ -42,13 +45,12 @@ def excluded_token(principal: str) -> str:
     return name_token("e", principal)
 
 
-async def index(runner: Runner, counters: Counters, texts: Sequence[TextRow]) -> None:
-    """Add or replace texts; each is seen by the audience its guard has now."""
+async def index(
+    runner: Runner, counters: Counters, texts: Sequence[TextRow], audiences: Mapping[NodeId, State]
+) -> None:
+    """Add or replace texts; each is seen by the audience its guard has now (`audiences`, none if it has none)."""
     rows = {text.id: text for text in texts}
-    if not rows:
-        return
     await _uncount(runner, counters, "t.id IN $keys", rows)
-    audiences = await _audiences(runner, {text.guard for text in rows.values()})
     for kind in TextIndex:
         written = [_properties(text, audiences.get(text.guard)) for text in rows.values() if text.index == kind]
         _count(counters, written, by=1)
@@ -70,13 +72,12 @@ async def unindex_guards(runner: Runner, counters: Counters, guards: Sequence[No
     await runner.run("UNWIND $keys AS key MATCH (t:Text {guard: key}) DELETE t", keys=list(guards))
 
 
-async def readmit(runner: Runner, counters: Counters, guards: Sequence[NodeId]) -> None:
+async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId, State]) -> None:
     """Bring the texts of these guards in step with audiences that were just written."""
-    found = await _uncount(runner, counters, "t.guard IN $keys", guards)
+    found = await _uncount(runner, counters, "t.guard IN $keys", audiences)
     if not found:
         return
-    audiences = await _audiences(runner, {NodeId(row["guard"]) for row in found})
-    rows = [{**row, **_seen_by(row, audiences.get(row["guard"]))} for row in found]
+    rows = [{**row, **_seen_by(row, audiences.get(NodeId(row["guard"])))} for row in found]
     _count(counters, rows, by=1)
     await runner.run(
         "UNWIND $rows AS row MATCH (t:Text {id: row.id}) SET t.clauses = row.clauses, t.place = row.place, "
@@ -98,16 +99,7 @@ def decode_text(properties: Mapping[str, Any]) -> TextRow:
     return _text_row(properties)
 
 
-async def _audiences(runner: Runner, guards: Iterable[NodeId]) -> Mapping[str, list[Any]]:
-    rows = await runner.run(
-        "UNWIND $ids AS id MATCH (n:Node {id: id}) "
-        "RETURN n.id, n.guardWorkspace, coalesce(n.audClauses, []), coalesce(n.audExcluded, [])",
-        ids=sorted(set(guards)),
-    )
-    return {id: facts for id, *facts in rows}
-
-
-def _properties(text: TextRow, audience: Sequence[Any] | None) -> dict[str, Any]:
+def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
     row = {
         "id": text.id,
         "index": text.index.value,
@@ -123,15 +115,16 @@ def _properties(text: TextRow, audience: Sequence[Any] | None) -> dict[str, Any]
     return {**row, **_seen_by(row, audience)}
 
 
-def _seen_by(row: Mapping[str, Any], audience: Sequence[Any] | None) -> dict[str, Any]:
+def _seen_by(row: Mapping[str, Any], audience: State | None) -> dict[str, Any]:
     """Return what the index filters by: clauses and excluded viewers, part, pool and workspace."""
-    workspace, clauses, excluded = audience or (None, [], [])
+    facts = audience or {}
+    workspace, clauses, excluded = facts.get("guardWorkspace"), facts.get("audClauses"), facts.get("audExcluded")
     place = [part_token(row["part"]), pool_token(row["pool"])]
     if workspace is not None:
         place.append(workspace_token(workspace))
     if excluded:
         place += [EXCLUDING, *map(excluded_token, excluded)]
-    return {"clauses": " ".join(map(clause_token, clauses)), "place": " ".join(place), "workspace": workspace}
+    return {"clauses": " ".join(map(clause_token, clauses or [])), "place": " ".join(place), "workspace": workspace}
 
 
 def _write_statement(kind: TextIndex) -> str:

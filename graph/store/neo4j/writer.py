@@ -47,6 +47,7 @@ class Neo4jWriter(Neo4jReader):
         super().__init__(runner)
         self._transaction = runner
         self._counters = Counters()
+        self._states = audience.States()
         self.given_up: AlreadyExists | None = None
 
     async def put(self, nodes: Sequence[Node]) -> None:
@@ -94,7 +95,7 @@ class Neo4jWriter(Neo4jReader):
         if not gone:
             return
         await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id}) SET n.lock = 0", ids=gone)
-        await audience.withdraw(self._runner, self._counters, gone)
+        await audience.withdraw(self._runner, self._counters, self._states, gone)
         await texts.unindex_guards(self._runner, self._counters, gone)
         await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id})-[r]->() DELETE r", ids=gone)
         labels = "".join(f":{label}" for label in names.all_labels())
@@ -135,13 +136,17 @@ class Neo4jWriter(Neo4jReader):
                 "UNWIND $rows AS row MERGE (n:Node {id: row.id}) ON CREATE SET n:Placeholder SET n += row.properties",
                 rows=sorted(rows, key=lambda row: str(row["id"])),
             )
+            for guard in guards:
+                self._states.guarded(guard.node, encode_guard(guard))
 
     async def admit(self, audiences: Sequence[Audience]) -> None:
         self._clauses.clear()
-        await audience.admit(self._runner, self._counters, audiences)
+        await audience.admit(self._runner, self._counters, self._states, audiences)
 
     async def index(self, texts_: Sequence[TextRow]) -> None:
-        await texts.index(self._runner, self._counters, texts_)
+        if texts_:
+            audiences = await self._states.of(self._runner, {text.guard for text in texts_})
+            await texts.index(self._runner, self._counters, texts_, audiences)
 
     async def unindex(self, text_ids: Sequence[str]) -> None:
         await texts.unindex(self._runner, self._counters, text_ids)
@@ -197,12 +202,18 @@ class Neo4jWriter(Neo4jReader):
             "UNWIND $rows AS row MERGE (n:Node {id: row.id}) ON CREATE SET n:Placeholder "
             "WITH n, row WHERE n:Placeholder SET n.lock = 0 WITH n, row WHERE n:Placeholder "
             f"REMOVE n:Placeholder SET n:{':'.join(labels)} SET n += row "
-            "RETURN n.id, n.audClauses IS NOT NULL",
+            "RETURN n.id, n.workspaceId, n.guardKind IS NOT NULL, n.audClauses IS NOT NULL",
             rows=sorted(rows, key=lambda row: str(row["id"])),
         )
         if len(found) < len(ids):
             raise self._taken(spec, ("id",))
-        await audience.arrive(self._runner, self._counters, [NodeId(id) for id, admitted in found if admitted])
+        for id, workspace, guarded, _ in found:
+            if guarded:
+                self._states.forget([NodeId(id)])
+            else:
+                self._states.put(NodeId(id), workspace)
+        admitted = [NodeId(id) for id, _, _, admitted in found if admitted]
+        await audience.arrive(self._runner, self._counters, self._states, admitted)
 
     async def _lock_and_read(self, spec: KindSpec, id: NodeId, fields: Sequence[str]) -> dict[str, Any]:
         """Lock a node and return some of its fields as they are now."""
