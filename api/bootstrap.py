@@ -13,13 +13,14 @@ from starlette.routing import BaseRoute
 from api.adapters.blobs import open_blobs
 from api.adapters.extract import DocumentExtractor
 from api.adapters.fetch import SafeFetcher
+from api.adapters.oidc import DEFAULT_CLAIMS, OidcSignIn, OidcVerifier
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from api.app import Check, Parts, create_app
 from api.auth import Authenticator
 from api.observability import PrometheusFigures
 from api.settings import Settings
 from graph.model.errors import SettingsInvalid, StoreUnavailable
-from graph.model.ids import IdSource
+from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
 from graph.ports import BlobStore, PageFetcher, Randomness
 from graph.services.deps import Deps
@@ -82,13 +83,24 @@ def build(
         settings=settings,
         deps=deps,
         figures=figures,
-        auth=Authenticator(deps=deps),
+        auth=Authenticator(deps=deps, oidc=_oidc(settings, deps)),
         checks={"store": _store_check(deps.store)},
         lifespan=lambda: running(deps, on_start),
         more_routes=more_routes,
     )
     announce = store.announce if isinstance(store, EmbeddedStore) else _nobody
     return Service(settings=settings, deps=deps, figures=figures, app=create_app(parts), announce=announce)
+
+
+def _oidc(settings: Settings, deps: Deps) -> OidcSignIn | None:
+    given = settings.oidc
+    if not given.issuer:
+        return None
+    verifier = OidcVerifier(
+        issuer=given.issuer, audience=given.audience, clock=deps.clock, claims={**DEFAULT_CLAIMS, **given.claims}
+    )
+    workspace = WorkspaceId(given.workspace)
+    return OidcSignIn(deps=deps, verifier=verifier, workspace=workspace, auto_create=given.auto_create)
 
 
 def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | None = None) -> Deps:

@@ -13,6 +13,7 @@ from graph.model.nodes.people import SettingValue
 from graph.model.nodes.work import Job
 from graph.rules.pools import base_id
 from graph.services.access.provisioning import create_agent
+from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.materials import (
     PreparedFile,
     download,
@@ -24,6 +25,7 @@ from graph.services.knowledge.materials import (
 )
 from graph.store.query import Find
 from tests.support.clock import FakeClock
+from tests.support.operations import apply, block, cite, create, edit, made
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run, sees
 
@@ -226,3 +228,24 @@ async def test_a_message_is_no_material(world: TeamWorld) -> None:
         await run(world, world.ana, lambda cmd: retry_learning(cmd, message))
     with pytest.raises(NotFound):
         await ask(world, world.ana, lambda s: download(s, message))
+
+
+@pytest.mark.req("MA-9", "MA-10", "KN-64")
+async def test_what_cites_the_old_version_is_stale_until_it_cites_the_new_one(world: TeamWorld) -> None:
+    kb = (await world.open(world.ops)).pool
+    assert kb is not None
+    old = await submit(world, kb)
+    result = await apply(world, create("Kiln", block("The kiln is hot.", cite(old.id, "The kiln is hot"))))
+
+    async def stale() -> list[bool]:
+        views = (await ask(world, world.ben, lambda s: blocks_of(s, [made(result)])))[made(result)]
+        return [view.current.stale for view in views if view.current]
+
+    assert await stale() == [False]
+    file = await prepare(world, kb, b"The kiln is hot. So is the yard.")
+    new = await run(world, world.ana, lambda cmd: replace_material(cmd, old.id, file))
+    assert await stale() == [True]
+    block_id = made(result, 0, 1)
+    fresh = block("The kiln is hot.", cite(old.id, "The kiln is hot"), cite(new.id, "The kiln is hot"))
+    await apply(world, edit(block_id, 1, fresh))
+    assert await stale() == [False]
