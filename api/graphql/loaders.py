@@ -9,15 +9,25 @@ from strawberry.dataloader import DataLoader
 
 from graph.model.fields import Node
 from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.work import AuditRecord
 from graph.rules.as_of import AsOf
 from graph.services.access.session import Session
 from graph.services.knowledge.audit_log import restored_by
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import attributes_of, entry_views
+from graph.services.knowledge.first_pages import (
+    first_audit,
+    first_block_versions,
+    first_relations,
+    first_sources,
+    none_found,
+)
+from graph.services.knowledge.listing import Listing
 from graph.services.knowledge.nodes import NodeView, node_views
 from graph.services.knowledge.projection import projections
-from graph.services.knowledge.views import AttributeView, BlockView, EntryView
+from graph.services.knowledge.relations import RelationDirection
+from graph.services.knowledge.views import AttributeView, BlockVersionView, BlockView, EntryView, RelationView
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -61,6 +71,30 @@ class Loaders:
     def attributes(self, as_of: AsOf) -> DataLoader[NodeId, tuple[AttributeView, ...]]:
         """Return the loader of the attributes of entries."""
         return self.get(("attributes", as_of), lambda s, ids: attributes_of(s, ids, as_of), tuple)
+
+    def relations(
+        self, direction: RelationDirection, types: tuple[str, ...] | None, first: int
+    ) -> DataLoader[NodeId, Listing[RelationView]]:
+        """Return the loader of first pages of the current relations of entries."""
+
+        async def many(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, Listing[RelationView]]:
+            return await first_relations(session, ids, direction=direction, types=types, first=first)
+
+        return self.get(("relations", direction, types, first), many, none_found)
+
+    def sources(self, as_of: AsOf, first: int) -> DataLoader[NodeId, Listing[Source]]:
+        """Return the loader of first pages of the sources of entries."""
+        return self.get(
+            ("sources", as_of, first), lambda s, ids: first_sources(s, ids, as_of=as_of, first=first), none_found
+        )
+
+    def audit(self, first: int) -> DataLoader[NodeId, Listing[AuditRecord]]:
+        """Return the loader of first pages of the audit of entries."""
+        return self.get(("audit", first), lambda s, ids: first_audit(s, ids, first=first), none_found)
+
+    def block_versions(self, first: int) -> DataLoader[NodeId, Listing[BlockVersionView]]:
+        """Return the loader of first pages of the versions of blocks."""
+        return self.get(("versions", first), lambda s, ids: first_block_versions(s, ids, first=first), none_found)
 
     def projections(self, as_of: AsOf) -> DataLoader[NodeId, str]:
         """Return the loader of the Markdown of entries."""

@@ -11,19 +11,22 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.tools import merge_types
 from strawberry.types import ExecutionContext
 
+from api.graphql.mutations.administration import ProvisioningMutations, RightMutations
 from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.conversations import ConversationMutations
 from api.graphql.mutations.entries import EntryMutations
+from api.graphql.mutations.importing import AnchorMutations, ImportMutations
 from api.graphql.mutations.materials import MaterialMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
+from api.graphql.mutations.sources import SourceMutations
 from api.graphql.prepared import UsePrepared
+from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
 from api.graphql.queries.entries import EntryQueries
 from api.graphql.queries.graph import GraphQueries
 from api.graphql.queries.materials import MaterialQueries
 from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
-from api.graphql.queries.settings import SettingQueries
 from api.graphql.scalars import SCALARS
 from api.graphql.subscriptions import Subscription
 from api.graphql.types.inputs import CitationInput
@@ -38,12 +41,24 @@ Query = merge_types(
         AuditQueries,
         MaterialQueries,
         MemoryQueries,
-        SettingQueries,
+        AdminQueries,
     ),
 )
 Mutation = merge_types(
     "Mutation",
-    (ConversationMutations, ChangeMutations, EntryMutations, MaterialMutations, RestoreMutations, AdminMutations),
+    (
+        ConversationMutations,
+        ChangeMutations,
+        EntryMutations,
+        MaterialMutations,
+        RestoreMutations,
+        AdminMutations,
+        SourceMutations,
+        ProvisioningMutations,
+        RightMutations,
+        ImportMutations,
+        AnchorMutations,
+    ),
 )
 
 

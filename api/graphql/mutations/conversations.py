@@ -86,12 +86,13 @@ class ConversationMutations:
         self, info: Info[Any, Any], conversation_id: strawberry.ID, messages: list[MessageInput]
     ) -> IngestPayload:
         ctx = context(info)
-        incoming = [_message(ctx, message) for message in messages]
+        incoming = [message_of(ctx, message) for message in messages]
         receipt = await ctx.run(info, lambda cmd: ingest_messages(cmd, ctx.id(conversation_id), incoming))
         return IngestPayload.from_domain(ctx, receipt)
 
 
-def _message(ctx: RequestContext, message: MessageInput) -> IncomingMessage:
+def message_of(ctx: RequestContext, message: MessageInput) -> IncomingMessage:
+    """Return a message as services take it."""
     return IncomingMessage(
         external_id=message.external_id,
         sent_at=message.sent_at,

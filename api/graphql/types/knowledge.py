@@ -157,7 +157,11 @@ class Block(Node):
     ) -> BlockVersionConnection:
         ctx = context(info)
         cursors = Cursors.of("Block.versions", {"block": self.node_id})
-        listing = await block_versions(ctx.session, self.node_id, first=check_first(first), after=cursors.decode(after))
+        size, place = check_first(first), cursors.decode(after)
+        if place is None:
+            listing = await ctx.loaders.block_versions(size).load(self.node_id)
+        else:
+            listing = await block_versions(ctx.session, self.node_id, first=size, after=place)
         return connection_of(BlockVersionConnection, listing, BlockVersion.from_domain, cursors, after)
 
 
@@ -322,15 +326,14 @@ class Entry(Node):
         cursors = Cursors.of(
             "Entry.relations", {"entry": self.view.id, "way": way, "types": types, "asOf": str(moment)}
         )
-        listing = await relations(
-            ctx.session,
-            self.view.id,
-            direction=way,
-            types=types,
-            as_of=moment,
-            first=check_first(first),
-            after=cursors.decode(after),
-        )
+        size, place = check_first(first), cursors.decode(after)
+        if place is None and moment == times.NOW:
+            kinds = None if types is None else tuple(types)
+            listing = await ctx.loaders.relations(way, kinds, size).load(self.view.id)
+        else:
+            listing = await relations(
+                ctx.session, self.view.id, direction=way, types=types, as_of=moment, first=size, after=place
+            )
         return connection_of(
             RelationConnection, listing, lambda view: Relation.from_domain(view, moment), cursors, after
         )
@@ -339,16 +342,22 @@ class Entry(Node):
     async def sources(self, info: Info[Any, Any], first: int | None = 20, after: str | None = None) -> SourceConnection:
         ctx = context(info)
         cursors = Cursors.of("Entry.sources", {"entry": self.view.id, "asOf": str(self.view.as_of)})
-        listing = await entry_sources(
-            ctx.session, self.view.id, self.view.as_of, first=check_first(first), after=cursors.decode(after)
-        )
+        size, place = check_first(first), cursors.decode(after)
+        if place is None:
+            listing = await ctx.loaders.sources(self.view.as_of, size).load(self.view.id)
+        else:
+            listing = await entry_sources(ctx.session, self.view.id, self.view.as_of, first=size, after=place)
         return connection_of(SourceConnection, listing, Source.from_domain, cursors, after)
 
     @strawberry.field
     async def audit(self, info: Info[Any, Any], first: int | None = 20, after: str | None = None) -> AuditConnection:
         ctx = context(info)
         cursors = Cursors.of("Entry.audit", {"entry": self.view.id})
-        listing = await entry_audit(ctx.session, self.view.id, first=check_first(first), after=cursors.decode(after))
+        size, place = check_first(first), cursors.decode(after)
+        if place is None:
+            listing = await ctx.loaders.audit(size).load(self.view.id)
+        else:
+            listing = await entry_audit(ctx.session, self.view.id, first=size, after=place)
         return connection_of(AuditConnection, listing, AuditRecord.from_domain, cursors, after)
 
 
