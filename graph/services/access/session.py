@@ -44,6 +44,8 @@ class Session:
         pools: knowledge bases seen so far in this request.
         recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
         versions: access versions when the session was opened; None where the reader keeps one state.
+        proved: what the law showed to each viewer so far in this one state, so that a source which many statements
+            rest on is walked once; None inside a write, whose state changes.
     """
 
     deps: Deps
@@ -55,6 +57,7 @@ class Session:
     pools: dict[NodeId, KnowledgeBase] = field(default_factory=dict)
     recorded: set[NodeId] = field(default_factory=set)
     versions: dict[NodeId, int] | None = None
+    proved: dict[Viewer, set[NodeId]] | None = None
 
     async def moved(self) -> bool:
         """True if rights moved since the session was opened; never on a store whose readers keep one state."""
@@ -109,9 +112,11 @@ class Session:
 
     async def prove(self, ids: Sequence[NodeId]) -> frozenset[NodeId]:
         """Return those of `ids` that the law shows to the viewer, by walking their sources."""
-        if not ids:
-            return frozenset()
-        return visible_to(await self.sources(ids), self.viewer) & frozenset(ids)
+        known = set() if self.proved is None else self.proved.setdefault(self.viewer, set())
+        unknown = [id_ for id_ in ids if id_ not in known]
+        if unknown:
+            known |= visible_to(await self.sources(unknown), self.viewer)
+        return frozenset(ids) & known
 
     async def sources(self, ids: Sequence[NodeId]) -> SourceGraph:
         """Return the graph of `ids` and of all they rest on, without any content."""
@@ -159,7 +164,7 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
         versions = None if deps.store.isolation is Isolation.SNAPSHOT else await access_versions(reader, caller)
         facts = await load_facts(reader, caller)
         viewer = make_viewer(facts)
-        yield Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=viewer, versions=versions)
+        yield Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=viewer, versions=versions, proved={})
 
 
 async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> tuple[T, Session]:
