@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
-from graph.model.nodes import evidence, knowledge, people, work
+from graph.model.nodes import evidence, knowledge, learning, people, work
 
 SCHEMA_VERSION = 1
 """Number of the last migration."""
@@ -41,6 +41,19 @@ KINDS: tuple[type[Node], ...] = (
     knowledge.Relation,
     knowledge.RelationVersion,
     knowledge.CurationGuide,
+    learning.ModelProfile,
+    learning.ModelCall,
+    learning.DreamRun,
+    learning.DreamBatch,
+    learning.Progress,
+    learning.PendingItem,
+    learning.Skill,
+    learning.SkillOverlay,
+    learning.Lesson,
+    learning.ResidentMemo,
+    learning.MemoLine,
+    learning.SignalSource,
+    learning.Connector,
     work.AuditRecord,
     work.Anchor,
     work.AdminRecord,
