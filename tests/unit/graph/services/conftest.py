@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from secrets import randbits
 
 import pytest
 
@@ -59,7 +60,7 @@ def deps(store: Store, clock: FakeClock, fetcher: FakeFetcher) -> Deps:
     return Deps(
         store=store,
         clock=clock,
-        ids=SequentialIds(),
+        ids=SequentialIds(randbits(60) if store.engine == "neo4j" else 1),  # one server serves all tests
         randomness=SeededRandomness(),
         tokenizer=DEFAULT_TOKENIZER,
         blobs=open_blobs("memory:///"),
