@@ -220,7 +220,7 @@ def _fingerprint(line: Mapping[str, Any]) -> bytes:
 
 
 def _audit_nodes(folder: Path) -> Iterator[Mapping[str, Any]]:
-    return (line for line in lines_of(folder, f"{NODES}.jsonl") if line.get("kind") == AuditRecord.__name__)
+    return (line for line in lines_of(folder, f"{NODES}.jsonl") if line.get("class") == AuditRecord.__name__)
 
 
 def _as_audit(line: Mapping[str, Any]) -> Mapping[str, Any]:

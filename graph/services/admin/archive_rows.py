@@ -74,7 +74,7 @@ def from_line(part: str, line: Mapping[str, Any]) -> Row:
 
 def _node_line(node: Node) -> Line:
     spec = kinds()[type(node).__name__]
-    return {"kind": spec.name, **{f.name: _value_line(getattr(node, f.name)) for f in spec.fields}}
+    return {"class": spec.name, **{f.name: _value_line(getattr(node, f.name)) for f in spec.fields}}
 
 
 def _value_line(value: Any) -> Json:
@@ -86,9 +86,9 @@ def _value_line(value: Any) -> Json:
 
 
 def _read_node(line: Mapping[str, Any]) -> Node:
-    spec = kinds()[line["kind"]]
+    spec = kinds()[line["class"]]
     names = {field.name for field in spec.fields}
-    if line.keys() - {"kind"} - names:
+    if line.keys() - {"class"} - names:
         raise ValueError("a field that the kind does not have")
     node = spec.node(**_fields(spec, line))
     if not node.id.startswith(f"{spec.prefix}_"):
