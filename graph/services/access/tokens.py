@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graph.model.access import SystemScope
 from graph.model.edges import EdgeType
@@ -37,7 +37,7 @@ class MintedToken:
     """A new token; `text` is shown once and never stored."""
 
     token: Token
-    text: str
+    text: str = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +106,7 @@ async def list_tokens(session: Session, principal_id: NodeId | None = None) -> t
     page = await session.reader.find(
         ADMINISTRATION, Find(kind=Token, where=where, order=By("created_at", descending=True))
     )
-    return tuple(_info(token) for token in page.nodes)
+    return tuple(info_of(token) for token in page.nodes)
 
 
 async def revoke_token(cmd: Command, token_id: NodeId) -> TokenInfo:
@@ -124,7 +124,7 @@ async def revoke_token(cmd: Command, token_id: NodeId) -> TokenInfo:
         token = replace(token, revoked_at=cmd.at)
         await cmd.writer.patch(token.id, {"revoked_at": cmd.at})
         await record_admin(cmd, AdminOperation.TOKEN_REVOKE, token.principal_id, {"token": token.id})
-    return _info(token)
+    return info_of(token)
 
 
 async def mint_token(
@@ -231,7 +231,8 @@ async def _check_member(reader: Reader, principal: NodeId, organization: NodeId 
         raise NotFound
 
 
-def _info(token: Token) -> TokenInfo:
+def info_of(token: Token) -> TokenInfo:
+    """Return what lists show of a token."""
     return TokenInfo(
         id=token.id,
         principal_id=token.principal_id,

@@ -43,12 +43,13 @@ async def make(world: TeamWorld, who: NodeId, whose: NodeId, **more: object) -> 
     )
 
 
-@pytest.mark.req("AD-9")
+@pytest.mark.req("AD-9", "AD-42")
 async def test_only_the_hash_of_a_long_secret_is_stored(world: TeamWorld, deps: Deps) -> None:
     minted = await make(world, world.ana, world.ana)
     form, public_id, secret = minted.text.split("_")
     assert (form, public_id) == ("rw", minted.token.public_id)
     assert len(bytes.fromhex(secret)) * 8 >= 160
+    assert secret not in repr(minted)
     async with deps.store.reading() as reader:
         stored = (await reader.find(SYSTEM, Find(kind=Token))).nodes
     assert secret not in repr(stored)
