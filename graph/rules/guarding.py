@@ -69,13 +69,18 @@ def channel_tag(channel: NodeId) -> str:
     return f"in:{channel}"
 
 
+def operation_tag(operation: str) -> str:
+    """Return the tag by which the audit records of an operation are listed."""
+    return f"op:{operation}"
+
+
 def _tags(node: Node) -> tuple[str, ...]:
     if isinstance(node, Entry):
         return (LIVE_ENTRY, f"type:{node.type}") if node.deleted_at is None else ()
     if isinstance(node, Source):
         return (f"kind:{node.kind}",)
     if isinstance(node, AuditRecord):
-        return (f"op:{node.operation}",)
+        return (operation_tag(node.operation),)
     return ()
 
 

@@ -16,9 +16,10 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Block, Entry, Relation
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
+from graph.rules.guarding import operation_tag
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing
-from graph.store.query import After, By, Eq, Find, In, Linked, Range, Where, both
+from graph.store.query import After, By, Eq, Find, In, Linked, Newest, Range, Tagged, Where, both
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,11 +83,9 @@ async def restored_by(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId
 
 def _where(filter: AuditFilter) -> Where | None:
     parts: list[Where] = []
-    several = {
-        "operation": filter.operations,
-        "actor_id": filter.actor_ids,
-        "actor_kind": filter.actor_kinds,
-    }
+    if filter.operations is not None:
+        parts.append(Tagged(tuple(operation_tag(operation) for operation in filter.operations)))
+    several = {"actor_id": filter.actor_ids, "actor_kind": filter.actor_kinds}
     parts += [In(field, values) for field, values in several.items() if values is not None]
     one = {"dream_run_id": filter.dream_run_id, "target_id": filter.target_id, "tx_id": filter.tx_id}
     parts += [Eq(field, value) for field, value in one.items() if value is not None]
@@ -120,13 +119,12 @@ async def _across(
     A store orders by one field and id, so records of one moment are put in order here: the page is taken in whole
     moments, and the one at its end is completed.
     """
-    older, skipped = where, 0
+    start, skipped = None, 0
     if after is not None:
-        moment = Millis(-after.value[0])
-        older = both(where, Range("recorded_at", None, moment + 1))
+        moment = -after.value[0]
+        start = After(moment, NodeId(""))  # before the first record of its moment
         skipped = await _count(session, viewer, both(where, Eq("recorded_at", moment)))
-    order = By("recorded_at", descending=True)
-    query = Find(kind=AuditRecord, where=older, order=order, first=first + 1 + skipped)
+    query = Find(kind=AuditRecord, where=where, order=Newest(), first=first + 1 + skipped, after=start)
     found = (await session.reader.find(viewer, query)).nodes
     if found:
         last = both(where, Eq("recorded_at", found[-1].recorded_at))
