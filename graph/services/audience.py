@@ -7,10 +7,13 @@ changed, inside the transaction of the change. Source: design section 2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 
 from graph.model.access import Audience, Guard, LawEdge, Rule
 from graph.model.edges import LAW_EDGES, LAW_ENDS, Edge
 from graph.model.ids import NodeId
+from graph.model.time import Millis
 from graph.rules import audience as law
 from graph.rules.visibility import source_graph
 from graph.store.port import Reader, Writer
@@ -64,9 +67,93 @@ async def recompute(writer: Writer, changed: Iterable[NodeId]) -> frozenset[Node
 
 
 async def guard_and_decide(writer: Writer, guards: Sequence[Guard], also: Iterable[NodeId] = ()) -> frozenset[NodeId]:
-    """Set guards and decide anew for their nodes, for `also`, and for all that rests on either."""
+    """Set guards and decide anew for their nodes, for `also`, and for what rests on those that moved.
+
+    A popular entry is changed often and moves hardly ever: what rests on it is looked at only if it did. That is
+    exact where no cycle runs through the changed nodes (then they depend on nothing that changes with them) and
+    what moved was only widened (then the old audiences are a place from which the least fixpoint is reached by going
+    up); in all other cases everything above is decided from the ground, as `recompute` does.
+
+    Args:
+        writer: inside the transaction of the change, with nodes and links written.
+        guards: new or changed.
+        also: further nodes whose links to what they rest on changed.
+    """
+    new = {guard.node: guard for guard in guards}
+    before = await writer.guards(sorted(new))
     await writer.guard(guards)
-    return await recompute(writer, {guard.node for guard in guards} | set(also))
+    turned = {node for node, old in before.items() if _law_facts(old) != _law_facts(new[node])}
+    changed = set(new) | set(also)
+    if turned:
+        moved = await recompute(writer, changed)
+    else:
+        moved = await _widen(writer, changed)
+    await _file_again(writer, [node for node in before if before[node] != new[node] and node not in moved])
+    return moved
+
+
+async def _widen(writer: Writer, changed: set[NodeId]) -> frozenset[NodeId]:
+    """Decide `changed`, then what rests on them, layer by layer, as far as audiences grow."""
+    below = await writer.closure(sorted(changed), LAW_EDGES, Direction.OUT)
+    if _has_cycle(below.edges):
+        return await recompute(writer, changed)
+    every: set[NodeId] = set()
+    layer, edges, done = changed, [e for e in below.edges if e.source in changed], changed
+    while layer:
+        moved, narrowed = await _decide(writer, layer, edges)
+        every |= moved
+        if narrowed:
+            return frozenset(every) | await recompute(writer, moved | narrowed)
+        above = await writer.closure(sorted(moved), LAW_EDGES, Direction.IN, depth=1) if moved else None
+        layer = {edge.source for edge in above.edges} - done if above else set()
+        done = set()
+        reached = await writer.closure(sorted(layer), LAW_EDGES, Direction.OUT, depth=1) if layer else None
+        edges = [edge for edge in reached.edges if edge.source in layer] if reached else []
+    return frozenset(every)
+
+
+async def _decide(
+    writer: Writer, layer: set[NodeId], edges: Sequence[Edge]
+) -> tuple[frozenset[NodeId], frozenset[NodeId]]:
+    """Decide the nodes of one layer; return those that moved, and those that did not only grow."""
+    needed = sorted(layer | {edge.target for edge in edges})
+    guards = await writer.guards(needed)
+    known = await writer.audiences(needed)
+    decided = law.audiences(source_graph(guards.values(), map(law_edge, edges)), layer, known)
+    moved = {node: new for node, new in decided.items() if node in guards and _moved(known.get(node), new)}
+    await writer.admit(list(moved.values()))
+    narrowed = {node for node, new in moved.items() if not _grew(known.get(node), new)}
+    return frozenset(moved), frozenset(narrowed | (layer - guards.keys()))
+
+
+async def _file_again(writer: Writer, nodes: Sequence[NodeId]) -> None:
+    """Admit nodes whose tags or time changed to those who saw them before, so that lists follow."""
+    if nodes:
+        await writer.admit(list((await writer.audiences(nodes)).values()))
+
+
+def _law_facts(guard: Guard) -> Guard:
+    """Return a guard without what only lists look at."""
+    return replace(guard, kind="", tags=(), sort_at=Millis(0))
+
+
+def _has_cycle(edges: Iterable[Edge]) -> bool:
+    sources: dict[NodeId, set[NodeId]] = {}
+    for edge in edges:
+        sources.setdefault(edge.source, set()).add(edge.target)
+    try:
+        TopologicalSorter(sources).prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def _grew(before: Audience | None, after: Audience) -> bool:
+    """True if everyone who passed before passes still."""
+    if before is None or not before.clauses:
+        return True
+    kept = all(any(new <= old for new in after.clauses) for old in before.clauses)
+    return kept and after.excluded <= before.excluded
 
 
 def _moved(before: Audience | None, after: Audience) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph.model.access import Clause, Guard, SystemScope
-from graph.model.edges import Edge, EdgeType
+from graph.model.edges import LAW_EDGES, Edge, EdgeType
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.knowledge import KnowledgeBase
@@ -65,7 +65,8 @@ async def commit(writer: Writer, deps: Deps, where: Commit, changes: Changes) ->
     await _write_nodes(writer, changes, records)
     await _write_links(writer, changes, records)
     guards = await _guards(writer, changes, records, pool)
-    await guard_and_decide(writer, guards, changes.touched)
+    relinked = {edge.source for edge in (*changes.links, *changes.unlinks) if edge.type in LAW_EDGES}
+    await guard_and_decide(writer, guards, changes.touched | relinked)
     await _write_texts(writer, where, changes)
     await _move_pool(writer, pool, records)
     return records

@@ -66,11 +66,15 @@ def add_block(work: Work, op: AddBlock) -> Done:
     return Done(created=(made.id, made.version.id))
 
 
-def append_block(work: Work, entry: NodeId, content: BlockContent) -> BlockState:
-    """Put a block whose content was decided elsewhere behind all others of an entry."""
-    made = make_block(work, entry, content, next_position(work, entry))
-    _draft_block(work, AuditOperation.BLOCK_CREATE, None, made)
-    _belongs(work, made)
+def append_blocks(work: Work, entry: NodeId, contents: Sequence[BlockContent]) -> list[BlockState]:
+    """Put blocks whose content was decided elsewhere behind all others of an entry, in their order."""
+    start = next_position(work, entry)
+    made = [make_block(work, entry, content, start + GAP * number) for number, content in enumerate(contents)]
+    for state in made:
+        _draft_block(work, AuditOperation.BLOCK_CREATE, None, state)
+    touch_entry(work, entry)
+    versions = tuple(state.version.id for state in made)
+    gather(work, entry, work.entries[entry].name, Support(derived_from=versions))
     return made
 
 

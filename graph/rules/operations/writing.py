@@ -47,6 +47,8 @@ from graph.text.quotes import MAX_QUOTE_CHARACTERS, normalise_source
 from graph.text.similarity import name_key
 
 TEXT_OF_BLOCK = "block"
+MAX_GATHERED = 50
+"""Most pieces of later evidence that a name or alias keeps beside those it was given with."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -231,24 +233,39 @@ def end_facet(work: Work, state: FacetState) -> None:
 
 
 def gather(work: Work, entry: NodeId, facet: FacetState, more: Support) -> None:
-    """Let a name or alias rest on later evidence too, so that it outlives the first (KN-124)."""
-    state = work.entries[entry]
-    known = {cited.span for cited in (*facet.rests_on.citations, *facet.gathered.citations)}
-    bases = {*facet.rests_on.derived_from, *facet.gathered.derived_from}
-    new = Support(
-        citations=tuple(cited for cited in more.citations if cited.span not in known),
-        derived_from=tuple(basis for basis in more.derived_from if basis not in bases),
-    )
-    if new.is_empty:
+    """Let a name or alias rest on later evidence too, so that it outlives the first (KN-124).
+
+    Only evidence from other sources helps, and of what was gathered the newest `MAX_GATHERED` pieces are kept: a
+    popular name must not weigh more with everything that is said about it.
+    """
+    pieces = [*_pieces(facet.rests_on), *_pieces(facet.gathered)]
+    rooted = [frozenset(work.sources_behind(piece)) for piece in pieces]
+    new = [
+        piece for piece in _pieces(more) if not any(known <= frozenset(work.sources_behind(piece)) for known in rooted)
+    ]
+    if not new:
         return
-    grown = replace(facet, gathered=facet.gathered.union(new))
-    work.changes.links += support_edges(facet.facet.id, new, work.at, gathered=True)
+    kept = [*_pieces(facet.gathered), *new]
+    for gone in kept[:-MAX_GATHERED]:
+        work.changes.unlinks += support_edges(facet.facet.id, gone, work.at, gathered=True)
+    for piece in new:
+        work.changes.links += support_edges(facet.facet.id, piece, work.at, gathered=True)
+    gathered = Support()
+    for piece in kept[-MAX_GATHERED:]:
+        gathered = gathered.union(piece)
+    state, grown = work.entries[entry], replace(facet, gathered=gathered)
     work.changes.touched.add(facet.facet.id)
     work.entries[entry] = replace(
         state,
         name=grown if state.name is facet else state.name,
         aliases=tuple(grown if alias is facet else alias for alias in state.aliases),
     )
+
+
+def _pieces(support: Support) -> list[Support]:
+    """Return each citation and each basis alone."""
+    quoted = [Support(citations=(cited,)) for cited in support.citations]
+    return quoted + [Support(derived_from=(basis,)) for basis in support.derived_from]
 
 
 def make_attribute(

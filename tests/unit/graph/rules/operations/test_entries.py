@@ -11,6 +11,7 @@ from graph.model.nodes.knowledge import Entry, EntryVersion, Facet, KbKind
 from graph.rules.names import NamedEntry
 from graph.rules.operations.naming import has_word, mentions
 from graph.rules.operations.state import GATHERED, NameOwner
+from graph.rules.operations.writing import MAX_GATHERED
 from tests.support.desk import BEN, DREAMING, HUMAN, LIN, Desk, base
 from tests.support.ids import SequentialIds
 from tests.support.operations import Json, add, block, cite, create, deduction, edit, on_entry
@@ -339,11 +340,26 @@ def test_the_whole_list_of_aliases_is_set(desk: Desk, source: NodeId) -> None:
 def test_a_name_gains_the_support_of_later_blocks_but_its_image_stays(desk: Desk, source: NodeId) -> None:
     entry = desk.made(create("Helio", kilns(source)))
     first = desk.entry(entry).name
-    added = desk.made(add(entry, block("In Berlin.", cite(source, "in Berlin"))), place=1)
+    desk.made(add(entry, block("In Berlin.", cite(source, "in Berlin"))))
+    assert desk.entry(entry).name.gathered.is_empty, "another quote of the same source is no other support"
+    other = desk.source("Helio sells ovens.")
+    added = desk.made(add(entry, block("Sells ovens.", cite(other, "sells ovens"))), place=1)
     name = desk.entry(entry).name
     assert name.rests_on == first.rests_on
     assert name.gathered.derived_from == (added,)
     assert [e.key for e in desk.links("DERIVED_FROM") if e.source == name.facet.id] == [GATHERED]
+
+
+@pytest.mark.req("KN-124")
+def test_a_popular_name_keeps_the_newest_support(desk: Desk, source: NodeId) -> None:
+    entry = desk.made(create("Helio", kilns(source)))
+    versions = []
+    for n in range(MAX_GATHERED + 2):
+        said = desk.source(f"Fact {n} is true.")
+        versions.append(desk.made(add(entry, block(f"Fact {n}.", cite(said, f"Fact {n} is"))), place=1))
+    assert desk.entry(entry).name.gathered.derived_from == tuple(versions[2:])
+    assert desk.last is not None
+    assert [e.target for e in desk.last.changes.unlinks] == [versions[1]]
 
 
 def test_a_deduction_alone_may_begin_an_entry_only_on_something_current(desk: Desk, source: NodeId) -> None:
