@@ -14,7 +14,7 @@ from graph.model.errors import BadInput, LimitExceeded
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Basis, Standing
-from graph.rules.operations.blocks import append_block
+from graph.rules.operations.blocks import append_blocks
 from graph.rules.operations.entries import put_entry
 from graph.rules.operations.evidence import around
 from graph.rules.operations.schema import Change
@@ -74,8 +74,7 @@ def write_submission(
     if entry is None:
         return put_entry(work, name, TYPE, contents).id
     chosen = own_entry(work, entry)
-    for content in contents:
-        append_block(work, chosen.id, content)
+    append_blocks(work, chosen.id, contents)
     return chosen.id
 
 
