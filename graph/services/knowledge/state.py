@@ -34,7 +34,7 @@ from graph.rules.scopes import KbScope
 from graph.services.access.session import Session
 from graph.services.knowledge.statements import PRESENT, Statements, find_all, load_statements
 from graph.store.port import Reader
-from graph.store.query import And, Direction, Eq, Find, In
+from graph.store.query import And, Direction, Eq, Find, In, Linked
 
 
 async def load_state(session: Session, base: KnowledgeBase, needs: Needs) -> KnowledgeState:
@@ -168,21 +168,20 @@ async def _rumours(
     """Return what the unconfirmed blocks that the base reads quote of the sources."""
     if not sources:
         return {}
-    edges = await reader.edges(PRESENT, sorted(sources), (EdgeType.CITES,), Direction.IN)
-    holders = [edge.source for edge in edges if prefix_of(edge.source) == BlockVersion.PREFIX]
-    versions = await reader.get(PRESENT, sorted(set(holders)))
-    pools = bases_read(base)
-    unsure = {id_ for id_, node in versions.items() if _is_rumour(node) and node.pool in pools}
+    unsure = And(
+        (
+            Eq("standing", Standing.UNCONFIRMED),
+            Eq("invalidated_at", None),
+            In("pool", bases_read(base)),
+            Linked((EdgeType.CITES,), sorted(sources)),
+        )
+    )
+    rumours = [version.id for version in await find_all(reader, BlockVersion, unsure)]
+    edges = await reader.edges(PRESENT, rumours, (EdgeType.CITES,), Direction.OUT) if rumours else ()
     found: dict[NodeId, tuple[Cited, ...]] = {}
     for edge in edges:
-        if edge.source in unsure:
-            found[edge.target] = (*found.get(edge.target, ()), cited_of(edge))
+        found[edge.target] = (*found.get(edge.target, ()), cited_of(edge))
     return found
-
-
-def _is_rumour(node: Node) -> bool:
-    is_current = isinstance(node, BlockVersion) and node.invalidated_at is None
-    return is_current and isinstance(node, BlockVersion) and node.standing == Standing.UNCONFIRMED
 
 
 async def _blocks_of(reader: Reader, statements: Statements) -> dict[NodeId, NodeId]:

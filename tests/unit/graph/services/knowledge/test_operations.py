@@ -259,3 +259,22 @@ async def _entry(world: TeamWorld, entry: NodeId) -> EntryView | None:
 
 async def _withdraw(world: TeamWorld, source: NodeId) -> None:
     await command(world.deps, world.caller(world.host), lambda cmd: withdraw_source(cmd, source, "gone"))
+
+
+@pytest.mark.req("DR-73")
+async def test_the_words_of_a_stored_rumour_carry_no_relation(world: TeamWorld) -> None:
+    said = await world.say(world.ops, "Kai leads the Atlas team.")
+    first = await apply(
+        world,
+        create("Kai", block("Leads it.", cite(said, "Kai leads")), type="person"),
+        create("Atlas team", block("Led by Kai.", cite(said, "Kai leads the Atlas team"))),
+    )
+    kai, team = made(first, 0), made(first, 1)
+    heard = await world.say(world.ops, "I heard Kai left the Atlas team.", name="Ben")
+    left = relate(kai, "left", team, heard, "Kai left the Atlas team")
+    assert outcomes(await apply(world, left, dry_run=True)) == ["accepted"]
+    rumour = block(
+        "Ben heard on 10 May 2025 that Kai left.", cite(heard, "Kai left"), change="rumour", standing="unconfirmed"
+    )
+    await apply(world, add(kai, rumour))
+    assert outcomes(await apply(world, left, dry_run=True)) == ["RUMOUR_OVERRIDE"]

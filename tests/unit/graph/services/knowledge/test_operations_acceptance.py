@@ -11,12 +11,15 @@ from graph.model.ids import NodeId
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import parse
 from graph.rules.as_of import AsOf
+from graph.rules.task_results import StepOutcome, TaskResult, TaskState, TaskStep
+from graph.services.access.commands import command
 from graph.services.access.session import Session, read
 from graph.services.knowledge.blocks import block_versions, blocks_of
 from graph.services.knowledge.operations import ApplyResult
 from graph.services.knowledge.projection import projection
 from graph.services.knowledge.provenance import provenance
 from graph.services.knowledge.relations import relations
+from graph.services.knowledge.task_results import record_task_result
 from graph.store.query import Find
 from tests.support.clock import FakeClock
 from tests.support.operations import (
@@ -239,3 +242,31 @@ async def test_a_noop_writes_no_audit_record(world: TeamWorld) -> None:
     assert (outcomes(again), again.records) == (["noop"], ())
     page = await ask(world, lambda s: s.reader.find(s.viewer, Find(kind=AuditRecord)))
     assert [record.operation for record in page.nodes] == ["entry.create"]
+
+
+@pytest.mark.req("DR-41", "DR-48")
+async def test_21_a_task_result_is_no_proof(world: TeamWorld) -> None:
+    conversation = await world.open(world.ops)
+    said = await world.say(world.ops, "We ask Orion's staff page, and test often.")
+    first = await dream(
+        world,
+        create("Orion", block("Has a staff page.", cite(said, "Orion's staff page")), type="organization"),
+        create("Testing", block("Done often.", cite(said, "test often")), type="practice"),
+    )
+    orion, testing = made(first, 0), made(first, 1)
+    step = TaskStep(action="open the staff page", outcome=StepOutcome.OK, text="the page listed every team")
+    result = TaskResult(task_id="t1", state=TaskState.SUCCEEDED, steps=(step,), final="Orion has 400 staff")
+    receipt = await command(
+        world.deps,
+        world.caller(world.host),
+        lambda cmd: record_task_result(cmd, result, conversation_id=conversation.id),
+    )
+    (task,) = receipt.source_ids
+    answer = cite(task, "Orion has 400 staff")
+    refused = await dream(
+        world,
+        add(orion, block("Has 400 staff.", answer)),
+        add(testing, block("Orion has 400 staff.", answer)),
+        add(testing, block("The staff page lists every team.", cite(task, "the page listed every team"))),
+    )
+    assert outcomes(refused) == ["TASK_RESULT_NOT_EVIDENCE", "OUTCOME_NOT_EVIDENCE", "accepted"]
