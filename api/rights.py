@@ -23,6 +23,7 @@ class Needs(StrEnum):
     CURATOR = "curator of the owning agent, or the agent in its conversation"
     HUMAN_CURATOR = "a person who is curator of the owning agent"
     SELF_OR_AUDITOR = "for oneself a valid credential; for another viewer auditor or admin"
+    SELF_OR_ADMIN = "for oneself a valid credential; for others admin of the workspace"
     AUDITOR = "auditor or admin"
     HOST = "host, or the agent that owns the channel"
     ADMIN = "admin of the workspace"
@@ -47,6 +48,11 @@ QUERIES: Mapping[str, Needs] = {
     "memoryBrowse": Needs.SIGNED_IN,
     "settings": Needs.SIGNED_IN,
     "viewer": Needs.SIGNED_IN,
+    "workspace": Needs.SIGNED_IN,
+    "agentSettings": Needs.SIGNED_IN,
+    "tokens": Needs.SELF_OR_ADMIN,
+    "members": Needs.HOST,
+    "adminLog": Needs.AUDITOR,
 }
 
 MUTATIONS: Mapping[str, Needs] = {
@@ -69,6 +75,27 @@ MUTATIONS: Mapping[str, Needs] = {
     "restoreBatch": Needs.CURATOR,
     "grantShared": Needs.ADMIN,
     "eraseSource": Needs.ADMIN,
+    "withdrawSource": Needs.HOST,
+    "returnSource": Needs.HOST,
+    "withdrawMessage": Needs.HOST,
+    "createOrganization": Needs.ADMIN,
+    "setOrganization": Needs.ADMIN,
+    "createPerson": Needs.ADMIN,
+    "createService": Needs.ADMIN,
+    "createAgent": Needs.ADMIN,
+    "createGroup": Needs.ADMIN,
+    "createChannel": Needs.ADMIN,
+    "setMembers": Needs.HOST,
+    "setDisabled": Needs.ADMIN,
+    "grantRight": Needs.ADMIN,
+    "revokeRight": Needs.ADMIN,
+    "createToken": Needs.SELF_OR_ADMIN,
+    "revokeToken": Needs.SELF_OR_ADMIN,
+    "setSetting": Needs.ADMIN,
+    "resetSetting": Needs.ADMIN,
+    "importChannel": Needs.ADMIN,
+    "importMessages": Needs.HOST,
+    "anchorAudit": Needs.ADMIN,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import strawberry
@@ -36,13 +37,17 @@ class AdminQueries:
     @strawberry.field(description="Who belongs to a channel, group or organization, by id.")
     async def members(self, info: Info[Any, Any], id: strawberry.ID) -> list[Principal]:
         ctx = context(info)
-        return [await principal_of(info, one) for one in await list_members(ctx.session, ctx.id(id))]
+        found = await list_members(ctx.session, ctx.id(id))
+        return list(await asyncio.gather(*(principal_of(info, one) for one in found)))
 
-    @strawberry.field(description="The settings of knowledge in force, or those of one agent.")
-    async def settings(self, info: Info[Any, Any], agent_id: strawberry.ID | None = None) -> list[Setting]:
+    @strawberry.field(description="The settings of knowledge in force in the workspace.")
+    async def settings(self, info: Info[Any, Any]) -> list[Setting]:
+        return [Setting.from_domain(one) for one in await list_settings(context(info).session)]
+
+    @strawberry.field(description="The settings of knowledge in force for one agent.")
+    async def agent_settings(self, info: Info[Any, Any], agent_id: strawberry.ID) -> list[Setting]:
         ctx = context(info)
-        found = await list_settings(ctx.session, None if agent_id is None else ctx.id(agent_id))
-        return [Setting.from_domain(one) for one in found]
+        return [Setting.from_domain(one) for one in await list_settings(ctx.session, ctx.id(agent_id))]
 
     @strawberry.field(description="Steps of administration, newest first.")
     async def admin_log(

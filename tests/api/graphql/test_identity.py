@@ -47,6 +47,11 @@ class Row:
     admin: bool = False
 
 
+def only_admins(call: str, *, selection: str = "{ __typename }", by: str = "dan") -> Row:
+    """Return the row of what only admins may do, whatever it is about."""
+    return Row(call=call, selection=selection, nothing="FORBIDDEN", by=by, admin=True)
+
+
 EMPTY = '{"totalCount": 0, "edges": []}'
 PAGE = "{ totalCount edges { node { __typename } } }"
 
@@ -115,6 +120,47 @@ ROWS: Mapping[str, Row] = {
     "Mutation.eraseSource": Row(
         call='eraseSource(id: {source}, reason: "r")', nothing="FORBIDDEN", by="dan", admin=True
     ),
+    "Query.workspace": Row(call="workspace", selection="{ id }", nothing="*", by="nobody"),
+    "Query.agentSettings": Row(call="agentSettings(agentId: {owner})", selection="{ name }", nothing="*", by="nobody"),
+    "Query.tokens": Row(call="tokens(principalId: {ana})", nothing="NOT_FOUND", admin=True),
+    "Query.members": Row(call="members(id: {channel})", nothing="FORBIDDEN", by="host", admin=True),
+    "Query.adminLog": Row(call="adminLog", selection="{ seq }", nothing="FORBIDDEN", by="dan", admin=True),
+    "Mutation.withdrawSource": Row(call="withdrawSource(id: {source})", by="host", admin=True),
+    "Mutation.returnSource": Row(call="returnSource(id: {source})", by="host", admin=True),
+    "Mutation.withdrawMessage": Row(
+        call='withdrawMessage(channelId: {channel}, externalId: "none")', by="nobody", admin=True
+    ),
+    "Mutation.createOrganization": only_admins('createOrganization(displayName: "O")'),
+    "Mutation.setOrganization": only_admins("setOrganization(id: {owner}, expectedVersion: 1)", by="nobody"),
+    "Mutation.createPerson": only_admins('createPerson(displayName: "P")'),
+    "Mutation.createService": only_admins('createService(displayName: "S")'),
+    "Mutation.createAgent": only_admins('createAgent(displayName: "A")'),
+    "Mutation.createGroup": only_admins('createGroup(displayName: "G", memberIds: [{ana}])'),
+    "Mutation.createChannel": only_admins("createChannel(agentId: {owner}, kind: SHARED_CHANNEL)"),
+    "Mutation.setMembers": only_admins("setMembers(id: {channel}, memberIds: [{ana}])"),
+    "Mutation.setDisabled": only_admins("setDisabled(principalId: {ana}, disabled: true)"),
+    "Mutation.grantRight": only_admins(
+        "grantRight(principalId: {ana}, right: CURATOR, objectId: {owner})", selection=""
+    ),
+    "Mutation.revokeRight": only_admins(
+        "revokeRight(principalId: {ana}, right: CURATOR, objectId: {owner})", selection=""
+    ),
+    "Mutation.createToken": Row(
+        call='createToken(principalId: {ana}, expiresAt: "2099-01-01T00:00:00Z")', by="dan", admin=True
+    ),
+    "Mutation.revokeToken": Row(call="revokeToken(id: {channel})", by="nobody", admin=True),
+    "Mutation.setSetting": only_admins('setSetting(name: "search.rrf_k", value: 20, expectedVersion: 0)'),
+    "Mutation.resetSetting": only_admins('resetSetting(name: "search.rrf_k", expectedVersion: 0)'),
+    "Mutation.importChannel": only_admins(
+        'importChannel(agentId: {owner}, kind: SHARED_CHANNEL, name: "x", speakers: ["Ana"])'
+    ),
+    "Mutation.importMessages": Row(
+        call='importMessages(channelId: {channel}, messages: [{{conversation: "c", message: {{externalId: "x", '
+        'sentAt: "2025-05-10T09:00:00Z", text: "hi"}}}}])',
+        by="host",
+        admin=True,
+    ),
+    "Mutation.anchorAudit": only_admins("anchorAudit"),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
 }

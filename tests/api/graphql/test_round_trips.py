@@ -24,7 +24,7 @@ FIELDS = {
     "what an entry is": "name aliases summary version",
     "whose it is": "owner { displayName } knowledgeBase { kind owner { displayName } }",
     "blocks with their evidence": """blocks { position current { text modifier { displayName } derivedFrom { id }
-        citations { quote speaker { displayName } source { text author { displayName } knowledgeBase { kind } } } } }""",
+        citations { quote speaker { displayName } source { text author { kind } knowledgeBase { kind } } } } }""",
     "versions of blocks": "blocks { versions(first: 5) { totalCount edges { node { text citations { quote } } } } }",
     "attributes": "attributes { key value citations { quote } }",
     "relations": "relations { totalCount edges { node { subject { name } object { name } evidence { quote } } } }",
