@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check exported audit chains with nothing but Python: no service, no store, no package of ours.
 
-    python verify_offline.py EXPORT [--published FILE]
+    python verify_offline.py EXPORT [--published FILE] [--partial]
 
 EXPORT is a file of audit records, one JSON object a line (each pool's records in their order), or a folder with
 `audit.jsonl` and perhaps `anchors.jsonl`. `--published` names anchors kept outside the store: only they show that
@@ -20,10 +20,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ERASED = "[erased]"
+ERASED, WITHHELD = "[erased]", "[withheld]"
 WRITE = json.JSONEncoder(ensure_ascii=False).encode
 BARE = ("before", "after", "salt", "prev_hash", "hash")
 Line = dict[str, Any]
+Lines = Iterable[Line]
 Known = dict[int, set[str]]
 
 
@@ -50,10 +51,8 @@ def canonical(value: Any) -> str:
         return "{" + ",".join([f"{WRITE(key)}:{canonical(item)}" for key, item in pairs]) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
-    if not isinstance(value, int | float):
-        raise ValueError("not a JSON value")
-    if isinstance(value, int) and number(float(value)) != str(value):
-        raise ValueError("an integer that a double cannot keep")
+    if not isinstance(value, int | float) or (isinstance(value, int) and number(float(value)) != str(value)):
+        raise ValueError("not a JSON value, or an integer that a double cannot keep")
     return number(float(value))
 
 
@@ -85,6 +84,8 @@ def image_fault(record: Line, erased: set[str]) -> str:
     images = [record.get("before"), record.get("after")]
     kept = [record.get("before_commitment", ""), record.get("after_commitment", "")]
     salt = record.get("salt", "")
+    if WITHHELD in erased and salt == "" and any(kept) and images == [WITHHELD if one else None for one in kept]:
+        return ""
     if salt == "" and any(kept) and images == [ERASED if one else None for one in kept]:
         explained = erased.intersection(record.get("image_sources", ()))
         return "" if explained else "images are gone, and no source.erase record explains it"
@@ -111,20 +112,20 @@ def fault(record: Line, last: Line, chain: str, owner: str, known: Known, erased
         return "a field of the record was changed into something that no record holds"
 
 
-def follow(chain: str, records: Iterable[Line], owner: str, known: Known, erased: set[str]) -> Finding:
+def follow(chain: str, records: Lines, owner: str, known: Known, erased: set[str]) -> Finding:
     """Follow one chain; `known` says which hash a number must have."""
     last, blank = Line(seq=0, hash=""), 0
     for record in records:
         reason = fault(record, last, chain, owner, known, erased)
         if reason:
             return Finding(chain, last["seq"], blank, reason)
-        blank += ERASED in (record.get("before"), record.get("after"))
+        blank += any(record.get(side) in (ERASED, WITHHELD) for side in ("before", "after"))
         last = record
     short = max(known, default=0) > last["seq"]
     return Finding(chain, last["seq"], blank, "the chain ends before what an anchor names" * short)
 
 
-def verify(records: Iterable[Line], anchors: Iterable[Line] = (), published: Iterable[Line] = ()) -> list[Finding]:
+def verify(records: Lines, anchors: Lines = (), published: Lines = (), partial: bool = False) -> list[Finding]:
     """Verify all chains of an export; one finding each."""
     # A pool that its newest anchor names must be there; one that newer anchors no longer name was purged.
     pools, good, findings = grouped(records, "pool"), list(published), list[Finding]()
@@ -135,12 +136,12 @@ def verify(records: Iterable[Line], anchors: Iterable[Line] = (), published: Ite
     newest = {one["workspace"]: one["heads"] for one in sorted(good, key=lambda one: int(one["seq"]))}
     known = known_hashes(head for one in good for head in one["heads"].items())
     erased = {one for chain in pools.values() for record in chain for one in erased_sources(record)}
-    for pool in sorted(set(pools).union(*newest.values())):
-        findings.append(follow(pool, pools.get(pool, ()), "pool", known.get(pool, {}), erased))
-    return findings
+    erased |= {WITHHELD} if partial else set()
+    named = sorted(pools if partial else set(pools).union(*newest.values()))
+    return findings + [follow(pool, pools.get(pool, ()), "pool", known.get(pool, {}), erased) for pool in named]
 
 
-def grouped(lines: Iterable[Line], owner: str) -> dict[str, list[Line]]:
+def grouped(lines: Lines, owner: str) -> dict[str, list[Line]]:
     """Return lines by chain, each in the order of the file; what names no chain is under ""."""
     chains: dict[str, list[Line]] = {}
     for line in lines:
@@ -158,8 +159,7 @@ def known_hashes(heads: Iterable[tuple[str, Line]]) -> dict[str, Known]:
 
 def erased_sources(record: Line) -> set[str]:
     """Return the sources that a `source.erase` record names; nothing for other records."""
-    after = record.get("after")
-    named = after.get("sourceIds", ()) if isinstance(after, dict) else ()
+    named = record["after"].get("sourceIds", ()) if isinstance(record.get("after"), dict) else ()
     return {str(record.get("target_id")), *map(str, named)} if record.get("operation") == "source.erase" else set()
 
 
@@ -180,12 +180,13 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check exported audit chains without any service.")
     parser.add_argument("export", type=Path, help="audit records, or a folder with audit.jsonl and anchors.jsonl")
     parser.add_argument("--published", type=Path, help="anchors that were kept outside the store")
+    parser.add_argument("--partial", action="store_true", help="an evidence bundle: images may be withheld")
     options = parser.parse_args(argv)
     records, anchors = options.export / "audit.jsonl", options.export / "anchors.jsonl"
     try:
         own = read(anchors) if anchors.exists() else []
         outside = read(options.published) if options.published else []
-        findings = verify(read(records if options.export.is_dir() else options.export), own, outside)
+        findings = verify(read(records if options.export.is_dir() else options.export), own, outside, options.partial)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         sys.stderr.write(f"cannot read the export: {type(error).__name__}: {error}\n")
         return 2
