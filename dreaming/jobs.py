@@ -87,7 +87,12 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
         "learn_bot": _model("Learns from the items of one bot."),
         "close_sandbox": _model("Keeps what is worth keeping of a sandbox that closed."),
         "purge_records": JobKind(
-            what="Removes records whose time is over.", lease_s=120, heartbeat_s=30, attempts=8, backoff_s=60, limit_s=1_800
+            what="Removes records whose time is over.",
+            lease_s=120,
+            heartbeat_s=30,
+            attempts=8,
+            backoff_s=60,
+            limit_s=1_800,
         ),
         "recompute_audience": JobKind(
             what="Settles who may see what rests on a source, where too much does for one transaction.",
@@ -125,17 +130,26 @@ def backoff_s(kind: JobKind, failures: int) -> int:
     >>> [backoff_s(JOB_KINDS["collect_blobs"], n) for n in (1, 2, 3, 12)]
     [60, 120, 240, 3600]
     """
-    return min(kind.backoff_s * 2 ** min(failures - 1, 20), MAX_BACKOFF_S)
+    return min(kind.backoff_s << min(failures - 1, 20), MAX_BACKOFF_S)
 
 
 def as_markdown() -> str:
     """Return the table as `docs/job-kinds.md` shows it."""
-    head = (
-        "| Kind | What it does | Lease | Heartbeat | Attempts | Back-off | Time limit | Budget | After a restart | Built |"
+    heads = ("Kind", "What it does", "Lease", "Heartbeat", "Attempts", "Back-off", "Time limit", "Budget")
+    rows = [(*heads, "After a restart", "Built"), ("---",) * 10, *(_row(*item) for item in JOB_KINDS.items())]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _row(name: str, kind: JobKind) -> tuple[str, ...]:
+    return (
+        f"`{name}`",
+        kind.what,
+        f"{kind.lease_s} s",
+        f"{kind.heartbeat_s} s",
+        str(kind.attempts),
+        f"from {kind.backoff_s} s",
+        f"{kind.limit_s} s",
+        kind.budget,
+        str(kind.on_restart),
+        "yes" if kind.built else "not yet",
     )
-    rows = [
-        f"| `{name}` | {kind.what} | {kind.lease_s} s | {kind.heartbeat_s} s | {kind.attempts} | from {kind.backoff_s} s "
-        f"| {kind.limit_s} s | {kind.budget} | {kind.on_restart} | {'yes' if kind.built else 'not yet'} |"
-        for name, kind in JOB_KINDS.items()
-    ]
-    return "\n".join([head, "|---" * 10 + "|", *rows]) + "\n"

@@ -120,13 +120,14 @@ class Worker:
         async with self.deps.store.reading() as reader:
             waiting = (await reader.find(JOBS, Find(kind=Job, where=due))).nodes
         for kind in dict.fromkeys(job.kind for job in waiting if _is_due(job, now)):
-            lease_ms = JOB_KINDS[kind].lease_s * 1_000
-            claimed = await self.deps.store.transact(
-                lambda writer, kind=kind, lease_ms=lease_ms: writer.claim([kind], self.owner, now, lease_ms)
-            )
+            claimed = await self._claim_of(kind, now)
             if claimed is not None:
                 return claimed
         return None
+
+    async def _claim_of(self, kind: str, now: Millis) -> Job | None:
+        lease_ms = JOB_KINDS[kind].lease_s * 1_000
+        return await self.deps.store.transact(lambda writer: writer.claim([kind], self.owner, now, lease_ms))
 
     async def _do(self, job: Job) -> str:
         kind = JOB_KINDS[job.kind]

@@ -11,6 +11,7 @@ import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from api.bootstrap import Ports, make_deps, make_folder, owning, running, store_file
@@ -118,10 +119,8 @@ async def _sign_in(settings: Settings, deps: Deps, made: NewWorkspace, loader: S
     expires_at = Millis(deps.now() + FIRST_TOKEN_DAYS * DAY_MS)
     for person in loader.story.people:
         if person.prints_token:
-            id_ = loader.principal(person.key)
-            minted = await command(
-                deps, made.caller, lambda cmd, id_=id_: create_token(cmd, id_, expires_at=expires_at)
-            )
+            mint = partial(create_token, principal_id=loader.principal(person.key), expires_at=expires_at)
+            minted = await command(deps, made.caller, mint)
             write_private(token_file(settings.data_dir, person.key), minted.text + "\n")
 
 

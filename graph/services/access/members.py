@@ -20,6 +20,7 @@ from graph.rules.rights import may_host
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.people import ADMINISTRATION, find_one, hold_people, move_access
+from graph.services.access.session import Session
 from graph.store.port import Reader
 from graph.store.query import Direction
 
@@ -48,6 +49,21 @@ async def set_members(cmd: Command, place_id: NodeId, members: Collection[NodeId
     before = await members_of(cmd.writer, place)
     await hold_people(cmd, before ^ wanted)
     return await _change(cmd, place, wanted - before, before - wanted)
+
+
+async def list_members(session: Session, place_id: NodeId) -> tuple[NodeId, ...]:
+    """Return the present direct members of a channel, group or organization, by id.
+
+    Raises:
+        Forbidden: only hosts of the workspace, or of the organization itself, look at them.
+        NotFound: no such place in this workspace.
+    """
+    if not may_host(session.facts, organization=place_id):
+        raise Forbidden("this needs the right host on the workspace or organization")
+    found = (await session.reader.get(ADMINISTRATION, [place_id])).get(place_id)
+    if not isinstance(found, Channel | Group | Organization) or found.workspace != session.caller.workspace:
+        raise NotFound
+    return tuple(sorted(await members_of(session.reader, place_id)))
 
 
 async def members_of(reader: Reader, place: NodeId) -> frozenset[NodeId]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graph.model.access import Rule, RuleKind
-from graph.model.errors import AlreadyExists, BadState
+from graph.model.errors import AlreadyExists, BadState, NotFound
 from graph.model.ids import NodeId, WorkspaceId, hosted_id
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, Right, Workspace
 from graph.model.time import Millis
@@ -14,6 +14,7 @@ from graph.services.access.admin_log import append_step
 from graph.services.access.caller import Caller, workspace_node
 from graph.services.access.guards import put_alone
 from graph.services.access.people import ADMINISTRATION
+from graph.services.access.session import Session
 from graph.services.access.tokens import MintedToken, mint_token
 from graph.services.deps import Deps
 from graph.store.port import Writer
@@ -86,6 +87,19 @@ async def add_workspace(
 
     tx_id = deps.ids.new()
     return await deps.store.transact(work, tx_id=tx_id)
+
+
+async def workspace_of(session: Session) -> Workspace:
+    """Return the workspace of the caller.
+
+    Raises:
+        NotFound: it does not exist any more.
+    """
+    node = session.caller.workspace_node
+    found = (await session.reader.get(ADMINISTRATION, [node])).get(node)
+    if not isinstance(found, Workspace):
+        raise NotFound
+    return found
 
 
 async def _make(

@@ -134,15 +134,31 @@ async def _last_open(reader: Reader, channel: Channel) -> Conversation | None:
 
 
 async def _open(cmd: Command, channel: Channel) -> Conversation:
+    return await begin_conversation(cmd, channel, cmd.deps.new_id(Conversation.PREFIX))
+
+
+async def begin_conversation(
+    cmd: Command, channel: Channel, id_: NodeId, *, opened_at: Millis | None = None, closed: bool = False
+) -> Conversation:
+    """Write a conversation of a channel that the caller holds, under the present routing rule (KN-49).
+
+    Args:
+        cmd: of whoever may report in the channel.
+        channel: locked.
+        id_: of the conversation.
+        opened_at: when it was held, if not now.
+        closed: it is over already, such as one that another program kept.
+    """
     writer, now = cmd.writer, cmd.at
     base = await ensure_base(writer, write_base(channel, await rule_of(writer, channel.id), now))
     conversation = Conversation(
-        id=cmd.deps.new_id(Conversation.PREFIX),
+        id=id_,
         workspace=channel.workspace,
         pool=base.id,
         created_at=now,
         channel_id=channel.id,
-        opened_at=now,
+        opened_at=now if opened_at is None else opened_at,
+        closed_at=now if closed else None,
         last_message_at=now,
         memory_scope=base.kind,
     )

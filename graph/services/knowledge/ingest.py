@@ -69,7 +69,22 @@ async def ingest_messages(cmd: Command, conversation_id: NodeId, messages: Seque
         LimitExceeded: too many messages, or a text too long; nothing was stored.
     """
     _check(messages)
-    batch = await _begin(cmd, conversation_id, messages)
+    return await _ingested(cmd, await _begin(cmd, conversation_id, messages), messages)
+
+
+async def ingest_into(
+    cmd: Command, channel_id: NodeId, conversation: Conversation, messages: Sequence[IncomingMessage]
+) -> IngestReceipt:
+    """Store messages of a conversation that was held elsewhere, over or not; raises like `ingest_messages`."""
+    _check(messages)
+    channel = await hold_channel(cmd.writer, channel_id)
+    may_report(cmd, channel)
+    known = await _known(cmd.writer, channel_id, [m.external_id for m in messages])
+    batch = _Batch(channel=channel, conversation=conversation, known=known, at=cmd.at)
+    return await _ingested(cmd, batch, messages)
+
+
+async def _ingested(cmd: Command, batch: _Batch, messages: Sequence[IncomingMessage]) -> IngestReceipt:
     for message in await _with_speakers(cmd, messages):
         _take(cmd.deps, batch, message)
     await _write(cmd, batch)

@@ -16,11 +16,12 @@ from graph.rules.images import source_image
 from graph.rules.rights import may_administer, may_host
 from graph.services.access.commands import Command
 from graph.services.audience import hold_dependents
+from graph.services.knowledge.conversations import hold_channel, may_report
 from graph.services.knowledge.message_texts import reindex_around
 from graph.services.ledger import COMMIT_GUARD, Commit, commit
 from graph.services.settings import load_settings
 from graph.store.port import Writer
-from graph.store.query import Eq, Find
+from graph.store.query import And, Eq, Find
 
 
 async def withdraw_source(cmd: Command, source_id: NodeId, reason: str | None) -> AuditRecord | None:
@@ -58,6 +59,20 @@ async def versions_of(writer: Writer, cmd: Command, source_id: NodeId) -> tuple[
         raise NotFound
     page = await writer.find(COMMIT_GUARD, Find(kind=Source, where=Eq("series", found.series)))
     return tuple(sorted(page.nodes, key=lambda s: (s.version, s.id)))
+
+
+async def message_of(cmd: Command, channel_id: NodeId, external_id: str) -> NodeId:
+    """Return the newest version of a message by the id that its channel gave it.
+
+    Raises:
+        NotFound: no such channel or message for the caller.
+    """
+    may_report(cmd, await hold_channel(cmd.writer, channel_id))
+    where = And((Eq("channel_id", channel_id), Eq("external_id", external_id), Eq("latest", True)))
+    page = await cmd.writer.find(COMMIT_GUARD, Find(kind=Source, where=where, first=1))
+    if not page.nodes:
+        raise NotFound
+    return page.nodes[0].id
 
 
 async def _set_state(
