@@ -40,7 +40,7 @@ from tests.support.random_library import Ask, Asker, RandomLibrary, Truth, ask_a
 
 pytestmark = pytest.mark.req("KN-60", "KN-61", "KN-113", "KN-114")
 
-WORLDS = sized(small=1, full=60)
+WORLDS = sized(small=1, full=20)
 
 
 def paged(ask: Callable[[Session, After | None], Awaitable[Listing[Any]]]) -> Ask:
