@@ -18,21 +18,20 @@ from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from api.app import Check, Parts, create_app
 from api.auth import Authenticator
 from api.observability import PrometheusFigures
-from api.settings import Settings
+from api.settings import Settings, store_file
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
 from graph.ports import BlobStore, PageFetcher, Randomness
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
-from graph.store.embedded.locking import Owner, Ownership, owner_of
+from graph.store.embedded.locking import Ownership
 from graph.store.memory import MemoryStore
 from graph.store.neo4j import Neo4jStore
 from graph.store.observing import ObservingStore
 from graph.store.port import Store
 from graph.text.tokens import ApproximateTokenizer
 
-STORE_FILE = "rootward.db"
 BLOBS_FOLDER = "blobs"
 
 Starting = Callable[[Deps], Awaitable[None]]
@@ -135,20 +134,6 @@ def make_store(settings: Settings, clock: Clock) -> Store:
             "set the password of the store", name="store.password", origin="default", allowed="a password"
         )
     return Neo4jStore(url, auth=(settings.store.user, secret), database=settings.store.database, clock=clock)
-
-
-def store_file(settings: Settings) -> Path | None:
-    """Return the file of the embedded store; None for other stores."""
-    if not settings.store.url.startswith("embedded:"):
-        return None
-    path = settings.store.url.removeprefix("embedded:")
-    return Path(path) if path else settings.data_dir / STORE_FILE
-
-
-def store_owner(settings: Settings) -> Owner | None:
-    """Return which process owns the embedded store now; None if nobody does, or for other stores (AD-39)."""
-    file = store_file(settings)
-    return None if file is None else owner_of(file)
 
 
 @contextmanager

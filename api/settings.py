@@ -19,7 +19,17 @@ from graph.model.errors import SettingsInvalid
 
 PREFIX = "ROOTWARD_"
 CONFIG_FILE = "rootward.toml"
-NOT_SETTINGS = frozenset({"ROOTWARD_CONFIG", "ROOTWARD_NEO4J", "ROOTWARD_LAW_GRAPHS", "ROOTWARD_PORT"})
+STORE_FILE = "rootward.db"
+NOT_SETTINGS = frozenset(
+    {
+        "ROOTWARD_CONFIG",
+        "ROOTWARD_LAW_GRAPHS",
+        "ROOTWARD_NEO4J",
+        "ROOTWARD_PORT",
+        "ROOTWARD_TOKEN",
+        "ROOTWARD_URL",
+    }
+)
 """Variables of the command line, the tests and the compose file."""
 TEST_PREFIX = "ROOTWARD_TEST_"
 
@@ -101,7 +111,6 @@ class LogSettings(_Section):
 
     level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
     format: str = Field(default="json", pattern="^(json|console)$")
-    traces: bool = False
 
 
 class Settings(_Section):
@@ -118,6 +127,14 @@ class Settings(_Section):
     keys: KeySettings = KeySettings()
     worker: WorkerSettings = WorkerSettings()
     log: LogSettings = LogSettings()
+
+
+def store_file(settings: Settings) -> Path | None:
+    """Return the file of the embedded store; None for other stores."""
+    if not settings.store.url.startswith("embedded:"):
+        return None
+    path = settings.store.url.removeprefix("embedded:")
+    return Path(path) if path else settings.data_dir / STORE_FILE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from api.bootstrap import Ports, make_deps, make_folder, owning, running, store_file
+from api.bootstrap import Ports, make_deps, make_folder, owning, running
 from api.cli.places import ADMIN, ROOT_KEY, token_file, write_private, write_sample
 from api.sample.load import Progress, SampleLoader
 from api.sample.story import Person
-from api.settings import Settings, StoreSettings
+from api.settings import Settings, StoreSettings, store_file
 from graph.model.errors import BadState, StoreUnavailable
 from graph.model.ids import GlobalId, NodeId, WorkspaceId
 from graph.model.schema import kind_of

@@ -17,6 +17,7 @@ from graph.model.errors import BadInput, StoreUnavailable
 
 ADMIN = "admin"
 SAMPLE = "sample.json"
+SERVER = "server.json"
 ROOT_KEY = "root.key"
 _SUFFIX = ".token"
 
@@ -103,3 +104,39 @@ def signed(data_dir: Path) -> list[Signed]:
     about = {ADMIN: "administrator", **read_sample(data_dir)["people"]}
     found = [Signed(key=key, about=text, file=token_file(data_dir, key)) for key, text in about.items()]
     return [one for one in found if one.file.is_file()]
+
+
+def write_server(data_dir: Path, address: str, secret: str) -> None:
+    """Say where the server of this data directory answers, and by which secret its operator is known."""
+    write_private(data_dir / SERVER, json.dumps({"pid": os.getpid(), "address": address, "secret": secret}) + "\n")
+
+
+def forget_server(data_dir: Path) -> None:
+    """Take back what `write_server` said."""
+    with suppress(OSError):
+        (data_dir / SERVER).unlink()
+
+
+def read_server(data_dir: Path) -> str:
+    """Return the address of the last server of this data directory; empty if none is known."""
+    return _server(data_dir).get("address", "")
+
+
+def read_secret(data_dir: Path) -> str:
+    """Return the secret of the running server.
+
+    Raises:
+        BadInput: it cannot be read: only the operator of the server's machine can.
+    """
+    found = _server(data_dir).get("secret", "")
+    if not found:
+        raise BadInput(f"run this where the server runs: {data_dir / SERVER} cannot be read", field="data_dir")
+    return found
+
+
+def _server(data_dir: Path) -> dict[str, str]:
+    try:
+        found = json.loads((data_dir / SERVER).read_text(encoding="utf-8"))
+        return {"address": str(found["address"]), "secret": str(found["secret"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

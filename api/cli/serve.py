@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -21,17 +22,19 @@ from dataclasses import dataclass
 import structlog
 import uvicorn
 
-from api.bootstrap import Service, build, running, store_file
-from api.cli import shown
+from api.bootstrap import Service, build, running
+from api.cli import places, shown
 from api.cli.background import background
 from api.cli.first_start import FirstStart, ensure_workspace, prepare
+from api.cli.operator_routes import operator_routes
 from api.cli.welcome import welcome
 from api.observability import start_logging
-from api.settings import Settings
+from api.settings import Settings, store_file
 from graph.model.errors import SettingsInvalid
 
 MORE_PORTS = 50
 """So many ports above the default one are tried if it is taken and nobody asked for it."""
+SECRET_BYTES = 32
 CLOSING_S = 3
 """Of the time for the end, so much is left for closing the store."""
 _STOPS = (signal.SIGTERM, signal.SIGINT)
@@ -78,15 +81,18 @@ async def serve(asked: Serving) -> None:
     settings = asked.settings
     start_logging(settings.log.level, _log_form(asked))
     await _first_start(asked)
-    service = build(settings)
+    secret = secrets.token_hex(SECRET_BYTES)
+    service = build(settings, more_routes=operator_routes(lambda: service.deps, secret))
     async with running(service.deps):
         await ensure_workspace(settings, service.deps)
         listener = listen(settings, port_given=asked.port_given)
         address = address_of(listener)
         service.announce(address)
+        places.write_server(settings.data_dir, address, secret)
         _greet(asked, address)
         async with _background(service):
             await _run(service, listener)
+        places.forget_server(settings.data_dir)
 
 
 def listen(settings: Settings, *, port_given: bool) -> socket.socket:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.commands import server
+from api.cli.commands import asking, server
 
 
 def register(app: typer.Typer) -> None:
     """Add every command to the program."""
     server.register(app)
+    asking.register(app)
