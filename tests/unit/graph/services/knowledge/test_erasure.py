@@ -7,6 +7,7 @@ import pytest
 from graph.model.access import SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.errors import BadState, Forbidden, NotFound, OperationRejected
+from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import BlockVersion
@@ -21,7 +22,8 @@ from graph.services.knowledge.projection import projection
 from graph.services.knowledge.relations import relations
 from graph.services.knowledge.submissions import submit_text
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
-from graph.store.query import Direction, Eq, Find
+from graph.store.port import Row
+from graph.store.query import Direction, Eq, Find, TextRow
 from tests.support.operations import add, apply, block, cite, create, made, on_entry, relate
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run, sees
@@ -36,8 +38,22 @@ async def wipe(world: TeamWorld, source: NodeId, reason: str = "asked to") -> Er
 
 
 async def everything(world: TeamWorld) -> str:
-    """Return all that the store holds, as one text."""
-    return "\n".join([repr(row) async for row in world.deps.store.export_rows()]).lower()
+    """Return all that the store holds of the workspace, as one text."""
+    rows = [row async for row in world.deps.store.export_rows()]
+    own = {row.id for row in rows if isinstance(row, Node) and row.workspace == world.workspace}
+    return "\n".join(repr(row) for row in rows if _about(row) in own).lower()
+
+
+def _about(row: Row) -> NodeId:
+    match row:
+        case Node():
+            return row.id
+        case Edge():
+            return row.source
+        case TextRow():
+            return row.guard
+        case _:
+            return row.node
 
 
 class Heron:
