@@ -56,7 +56,7 @@ def changed(node: N, values: Mapping[str, Any], spec: KindSpec, *, keys: bool) -
 def stored_edge(edge: Edge) -> Edge:
     """Return the edge as it is kept."""
     record = None if edge.record is None else tuple(edge.record)
-    return replace(edge, props=_json(edge.props), record=record)
+    return replace(edge, props=_json(dict(edge.props)), record=record)
 
 
 def _checked(spec: KindSpec, declared: FieldSpec, value: Any) -> Any:
