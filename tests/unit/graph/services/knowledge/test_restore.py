@@ -458,3 +458,45 @@ async def remove(world: TeamWorld, entry: NodeId) -> NodeId:
 
 async def withdraw(world: TeamWorld, source: NodeId) -> None:
     await command(world.deps, world.caller(world.dan), lambda cmd: withdraw_source(cmd, source, "by mistake"))
+
+
+@pytest.mark.req("KN-97", "KN-99", "AD-27")
+async def test_a_batch_over_two_knowledge_bases_is_one_transaction_in_two_chains(world: TeamWorld) -> None:
+    source = await said(world)
+    _, blocks = await orion(world, source)
+    shared = await rewrite(world, source, blocks[0], 1, "Uses Kafka.")
+    await world.say(world.chat, "A secret.")
+    chat = (await world.open(world.chat)).id
+    made_there = await apply(world, create("Secret", block("It is one.")), by=world.ana, conversation=chat)
+    before = [row async for row in world.deps.store.export_rows()]
+    again = await rewrite(world, source, blocks[0], 2, "Uses Kafka heavily.")
+    with pytest.raises(RestoreConflict):
+        await undo(world, shared, made_there.records[0].id)
+    await undo(world, again)
+    assert len([row async for row in world.deps.store.export_rows()]) > len(before)
+    result = await undo(world, made_there.records[0].id, *ids_of((await trail(world))[-1:]), again, shared)
+    assert len({record.tx_id for record in result.records}) == 1
+    assert len({record.pool for record in result.records}) == 2
+    for pool in {record.pool for record in result.records}:
+        own = [SealedAudit.from_node(record) for record in await trail(world) if record.pool == pool]
+        assert verify_chain(own).ok
+    assert (await current(world, blocks[0])).text == "Runs on Postgres."
+    with pytest.raises(NotFound):
+        await undo(world, *ids_of(result.records), by=world.ben)
+
+
+@pytest.mark.req("KN-18", "KN-98")
+async def test_two_entries_may_swap_their_names_back(world: TeamWorld) -> None:
+    source = await said(world)
+    one, _ = await orion(world, source, "Orion")
+    two, _ = await orion(world, source, "Postgres")
+    before = await knowledge_state(world.deps.store)
+    records = []
+    for entry, version, name in ((one, 1, "Berlin"), (two, 1, "Orion"), (one, 2, "Postgres")):
+        renamed = await apply(world, on_entry("renameEntry", entry, version, name=name), by=world.ana)
+        records += ids_of(renamed.records)
+    swapped = await knowledge_state(world.deps.store)
+    result = await undo(world, *records)
+    assert await knowledge_state(world.deps.store) == before
+    await undo(world, *ids_of(result.records))
+    assert await knowledge_state(world.deps.store) == swapped
