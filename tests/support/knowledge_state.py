@@ -80,15 +80,14 @@ def hash_of(state: Mapping[str, Any]) -> str:
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return what differs between two states, for the message of a failed test."""
-    found = {}
-    for key in sorted(one.keys() | other.keys()):
-        left, right = one.get(key), other.get(key)
-        if left != right:
-            both = isinstance(left, list) and isinstance(right, list)
-            found[key] = (
-                ([x for x in left if x not in right], [x for x in right if x not in left]) if both else (left, right)
-            )
-    return found
+    keys = sorted(one.keys() | other.keys())
+    return {key: _difference(one.get(key), other.get(key)) for key in keys if one.get(key) != other.get(key)}
+
+
+def _difference(left: Any, right: Any) -> tuple[Any, Any]:
+    if isinstance(left, list) and isinstance(right, list):
+        return [x for x in left if x not in right], [x for x in right if x not in left]
+    return left, right
 
 
 def _key(node: Node) -> str | None:
