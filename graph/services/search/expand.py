@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.access import Viewer
-from graph.model.ids import NodeId
+from graph.model.fields import Node
+from graph.model.ids import GlobalId, NodeId
 from graph.model.nodes.evidence import Source, SourceKind
 from graph.model.time import render
 from graph.rules.ingest import in_talk_order
@@ -59,6 +60,11 @@ async def expand(
     return found
 
 
+def public_ref(node: Node) -> str:
+    """Return the ref of a result as clients know it: it stands in texts, where no transport would turn it."""
+    return GlobalId(kind=type(node).__name__, workspace=node.workspace, node=node.id).encode()
+
+
 def message_line(source: Source) -> str:
     """Return a message as it is shown: when, who, what."""
     who = source.speaker or ("agent" if source.speaker_is_agent else "someone")
@@ -99,7 +105,7 @@ def _entry(candidate: Candidate, view: EntryView, blocks: Sequence[BlockView], w
     lead = current[0].node if current else None
     return Expanded(
         candidate=candidate,
-        item=Item(ref=candidate.id, parts=tuple(parts)),
+        item=Item(ref=public_ref(candidate.node), parts=tuple(parts)),
         sources=_distinct(cited for c in current for cited in c.support.citations),
         standing=lead.standing if lead else None,
         authority=next((c.node.authority for c in current if c.node.authority), None),
@@ -119,7 +125,9 @@ def _distinct(citations: Iterable[CitationView]) -> tuple[CitationView, ...]:
 def _message(candidate: Candidate, talk: Sequence[Source], words: Sequence[str]) -> Expanded:
     parts = tuple(_part(source, candidate, words) for source in talk)
     return Expanded(
-        candidate=candidate, item=Item(ref=candidate.id, parts=parts), sources=(as_citation(candidate.node),)
+        candidate=candidate,
+        item=Item(ref=public_ref(candidate.node), parts=parts),
+        sources=(as_citation(candidate.node),),
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from graph.model.access import Viewer
 from graph.model.errors import RootwardError, SearchUnavailable
 from graph.model.ids import NodeId
-from graph.model.time import Millis, to_datetime
+from graph.model.time import Millis
 from graph.rules.knowledge_settings import Settings
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, TextKind, best_first, entry_score, message_score
 from graph.services.access.session import Session
@@ -129,14 +129,15 @@ def _scorers(found: Matches, words: Sequence[str]) -> Mapping[TextKind, Bm25]:
 
 def _ranking(scores: Mapping[str, float], hits: Sequence[TextHit], settings: Settings) -> Ranking:
     times: dict[str, Millis] = {}
-    matched: dict[str, list[NodeId]] = {}
     for hit in hits:
         times[hit.item] = max(times.get(hit.item, hit.sort_at), hit.sort_at)
-        matched.setdefault(hit.item, []).append(hit.guard)
-    order = best_first(scores, {item: to_datetime(time) for item, time in times.items()})
-    kept = [NodeId(item) for item in order[: settings["search.route_depth"]]]
+    kept = [NodeId(item) for item in best_first(scores, times)[: settings["search.route_depth"]]]
+    matched: dict[NodeId, set[NodeId]] = {item: set() for item in kept}
+    for hit in hits:
+        if hit.item in matched:
+            matched[hit.item].add(hit.guard)
     return Ranking(
         items=tuple(kept),
-        matched={item: tuple(sorted(set(matched[item]))) for item in kept},
+        matched={item: tuple(sorted(guards)) for item, guards in matched.items()},
         times={item: times[item] for item in kept},
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from graph.model.errors import BadInput, NotFound, OperationRejected, SearchUnavailable, StoreUnavailable
+from graph.model.ids import GlobalId
 from graph.rules.ranking import ItemKind
 from tests.support.clock import FakeClock
 from tests.support.operations import add, apply, block, cite, create, made
@@ -153,7 +155,11 @@ async def test_a_long_thread_is_cut_to_its_share_and_browsed_as_a_whole(world: T
     assert first.ref == ids[40]
     assert first.truncated
     assert "the zeppelin lands" in first.text
-    assert first.text.endswith(f"… [truncated: memory_browse {first.ref}]")
+    mark = re.search(r"… \[truncated: memory_browse (\S+)\]$", first.text)
+    assert mark is not None
+    named = GlobalId.decode(mark.group(1))
+    assert named is not None
+    assert named.node == first.ref
     assert first.tokens <= 1_500
     assert answer.total_tokens == sum(item.tokens for item in answer.items) <= 4_000
     seen, page = [], await browse(world, first.ref)
