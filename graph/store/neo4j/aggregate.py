@@ -50,7 +50,7 @@ async def _counted(runner: Runner, viewer: Viewer, kind: type[Node], clauses: Se
     keys = [counters.row_key(clause, kind.__name__, tag) for clause in clauses]
     single = await counters.read(runner, keys)
     ((several,),) = await runner.run(
-        "UNWIND $clauses AS clause MATCH (a:AudSeveral) USING INDEX a:AudSeveral(clause, kind, tag) "
+        "UNWIND $clauses AS clause MATCH (a:AudSeveral) USING INDEX SEEK a:AudSeveral(clause, kind, tag) "
         "WHERE a.clause = clause AND a.kind = $kind AND a.tag = $tag "
         "AND (a.excluded IS NULL OR NOT $me IN a.excluded) RETURN count(DISTINCT a.node)",
         clauses=clauses,

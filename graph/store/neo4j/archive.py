@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from graph.model import schema
@@ -11,7 +12,7 @@ from graph.model.edges import Edge
 from graph.model.errors import BadState
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.texts import decode_text
@@ -21,48 +22,81 @@ from graph.store.query import TextRow
 
 R = TypeVar("R")
 
+_EDGES = "COLLECT { MATCH (n)-[r]->(o) RETURN [type(r), n.id, o.id, properties(r)] }"
+
 _PAGE = 1_000
 _BATCH = 500
 
 
 async def export_rows(runner: Runner) -> AsyncIterator[Row]:
     """Yield nodes, then edges, guards, audiences and texts."""
-    async for values in _pages(runner, "Node", f"NOT n:Placeholder RETURN n.id, {columns(*schema.kinds())}"):
+    async for values in _each(runner, "Node", "NOT n:Placeholder", columns(*schema.kinds())):
         yield decode_node(values)
-    async for found in _pages(
-        runner,
-        "Node",
-        "EXISTS { (n)-->() } RETURN n.id, COLLECT { MATCH (n)-[r]->(o) RETURN [type(r), n.id, o.id, properties(r)] }",
-    ):
-        for edge in sorted((decode_edge(*one) for one in found), key=lambda edge: edge.identity):
+    async for edges in _each(runner, "Node", "EXISTS { (n)-->() }", _EDGES):
+        for edge in sorted((decode_edge(*one) for one in edges), key=lambda edge: edge.identity):
             yield edge
-    async for properties in _pages(runner, "Node", f"n.guardKind IS NOT NULL RETURN n.id, {GUARD_MAP}"):
+    async for properties in _each(runner, "Node", "n.guardKind IS NOT NULL", GUARD_MAP):
         yield decode_guard(properties)
     reader = Neo4jReader(runner)
-    async for ids in _pages_of(runner, "Node", "n.audClauses IS NOT NULL RETURN n.id, n.id AS node"):
+    async for ids in _pages(runner, "Node", "n.audClauses IS NOT NULL", "n.id"):
         for audience in (await reader.audiences([NodeId(id) for id in ids])).values():
             yield audience
-    async for properties in _pages(runner, "Text", "true RETURN n.id, properties(n)"):
+    async for properties in _each(runner, "Text", "true", "properties(n)"):
         yield decode_text(properties)
 
 
 async def import_rows(runner: Runner, transactions: Transactions, rows: AsyncIterator[Row]) -> int:
-    """Load rows in batches; each batch is one transaction, and a row that is there already is left or replaced.
+    """Load rows in batches, each in one transaction; a failure takes back those that were loaded.
+
+    After a kill, the same rows are imported again: what is there already is left or replaced.
 
     Raises:
         BadState: the store holds nodes that are not among the rows; nothing was written.
     """
-    held = [NodeId(id) for (id,) in await runner.run("MATCH (n:Node) WHERE NOT n:Placeholder RETURN n.id")]
+    held = await table(runner, "MATCH (n:Node) WHERE NOT n:Placeholder", "n.id")
     if held:
         every = [row async for row in rows]
-        if not set(held) <= {row.id for row in every if isinstance(row, Node)}:
+        if not {id for (id,) in held} <= {row.id for row in every if isinstance(row, Node)}:
             raise BadState("import into an empty store")
         rows = _again(every)
+    loaded: list[NodeId] = []
     count = 0
-    async for batch in _batches(rows):
-        await transactions.run(_loader(batch), None)
-        count += len(batch)
+    try:
+        async for batch in _batches(rows):
+            await transactions.run(_loader(batch), None)
+            loaded += _owners(batch)
+            count += len(batch)
+    except Exception:
+        if not held:
+            await _take_back(transactions, loaded)
+        raise
     return count
+
+
+async def _take_back(transactions: Transactions, loaded: Sequence[NodeId]) -> None:
+    for start in range(0, len(loaded), _BATCH):
+        part = loaded[start : start + _BATCH]
+        await transactions.run(partial(_delete, part), None)
+
+
+async def _delete(ids: Sequence[NodeId], writer: Writer) -> None:
+    await writer.delete(ids)
+
+
+def _owners(batch: Sequence[Row]) -> list[NodeId]:
+    """Return the nodes with which the rows of a batch go away again."""
+    owners: dict[NodeId, None] = {}
+    for row in batch:
+        match row:
+            case Node():
+                owners[row.id] = None
+            case Edge():
+                owners[row.source] = None
+            case TextRow():
+                owners[row.guard] = None
+            case _:
+                owners[row.node] = None
+    return list(owners)
 
 
 def _loader(batch: Sequence[Row]) -> Callable[[Writer], Awaitable[None]]:
@@ -103,20 +137,21 @@ async def _batches(rows: AsyncIterator[Row]) -> AsyncIterator[list[Row]]:
         yield batch
 
 
-async def _pages(runner: Runner, label: str, rest: str) -> AsyncIterator[Any]:
-    async for page in _pages_of(runner, label, rest):
+async def _each(runner: Runner, label: str, condition: str, column: str) -> AsyncIterator[Any]:
+    async for page in _pages(runner, label, condition, column):
         for item in page:
             yield item
 
 
-async def _pages_of(runner: Runner, label: str, rest: str) -> AsyncIterator[list[Any]]:
-    """Yield what `rest` returns beside the id, page by page in id order."""
+async def _pages(runner: Runner, label: str, condition: str, column: str) -> AsyncIterator[list[Any]]:
+    """Yield a column of the nodes that fit, page by page in id order."""
     after = ""
-    condition, _, returned = rest.partition(" RETURN ")
     while True:
-        rows = await runner.run(
+        rows = await table(
+            runner,
             f"MATCH (n:{label}) USING INDEX SEEK n:{label}(id) WHERE n.id > $after AND {condition} "
-            f"WITH n ORDER BY n.id LIMIT $page RETURN {returned}",
+            f"WITH n ORDER BY n.id LIMIT $page WITH n.id AS id, {column} AS found",
+            "id, found",
             after=after,
             page=_PAGE,
         )

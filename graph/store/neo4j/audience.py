@@ -11,7 +11,7 @@ from graph.model.errors import BadState
 from graph.model.ids import NodeId
 from graph.store.neo4j import texts, visible
 from graph.store.neo4j.counters import Counters, row_key
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.find import ANY_TAG, tag_key
 from graph.store.neo4j.visible import Interned, interned
 
@@ -58,8 +58,8 @@ class States:
         wanted = set(ids)
         unknown = sorted(wanted - self._known.keys())
         if unknown:
-            rows = await runner.run(
-                f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) SET n.lock = 0 WITH n RETURN {_STATE}", ids=unknown
+            rows = await table(
+                runner, "UNWIND $ids AS id MATCH (n:Node {id: id}) SET n.lock = 0 WITH n", _STATE, ids=unknown
             )
             self.admitted(state for (state,) in rows)
         return {id: self._known[id] for id in wanted if id in self._known}

@@ -14,7 +14,7 @@ from typing import Any
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.store.neo4j.conditions import relationship_types
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.query import Direction, Reached
 
 
@@ -31,7 +31,7 @@ async def closure(
     starts, among = sorted(set(ids)), relationship_types(types)
     if not starts or not among:
         return _reached(dict.fromkeys(starts, 0), [], depth=depth, limit=limit)
-    rows = await runner.run(_statement(among, direction, depth), ids=starts)
+    rows = await table(runner, _statement(among, direction, depth), "id, far, walked", ids=starts)
     depths: dict[NodeId, int] = dict.fromkeys(starts, 0)
     depths.update((NodeId(id), distance) for id, distance, _ in rows)
     edges = [(NodeId(id), _edge(direction, id, *found)) for id, _, walked in rows for found in walked]
@@ -44,8 +44,8 @@ def _statement(types: str, direction: Direction, depth: int | None) -> str:
         "UNWIND $ids AS id CALL (id) { MATCH (s:Node {id: id}) USING INDEX SEEK s:Node(id) "
         f"MATCH p = (s){_arrow(direction, f'[:{types}{steps}]')}(m) RETURN m, min(length(p)) AS far }} "
         "WITH m, min(far) AS far "
-        f"RETURN m.id, far, COLLECT {{ MATCH (m){_arrow(direction, f'[r:{types}]')}(o) "
-        "RETURN [type(r), o.id, r.key, r.record] }"
+        f"WITH m.id AS id, far, COLLECT {{ MATCH (m){_arrow(direction, f'[r:{types}]')}(o) "
+        "RETURN [type(r), o.id, r.key, r.record] } AS walked"
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 
 
 def row_key(clause: str, kind: str, tag: str) -> str:
@@ -54,5 +54,5 @@ async def read(runner: Runner, keys: Sequence[str]) -> Mapping[str, int]:
     """Return the counters that exist."""
     if not keys:
         return {}
-    rows = await runner.run("UNWIND $keys AS key MATCH (c:Counter {key: key}) RETURN c.key, c.n", keys=list(keys))
+    rows = await table(runner, "UNWIND $keys AS key MATCH (c:Counter {key: key})", "c.key, c.n", keys=list(keys))
     return {str(key): int(count) for key, count in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from neo4j import WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
 
@@ -35,6 +35,15 @@ class Runner(Protocol):
             AlreadyExists: a unique key is taken.
         """
         ...
+
+
+async def table(runner: Runner, statement: str, columns: str, /, **parameters: Any) -> Rows:
+    """Run a statement that only lacks its RETURN, and return these columns of every row, in order.
+
+    They come as one list in one record: the driver takes some 100 µs for each record, whatever is in it.
+    """
+    ((rows,),) = await runner.run(f"{statement} RETURN collect([{columns}])", **parameters)
+    return cast(Rows, rows)
 
 
 def connect(uri: str, auth: tuple[str, str] | None) -> AsyncDriver:

@@ -113,6 +113,21 @@ def decode_node(values: Sequence[Any]) -> Node:
     )
 
 
+def is_whole(values: Sequence[Any] | None) -> bool:
+    """False for a node that another transaction removed while it was read: its properties are gone before it is."""
+    if values is None or values[0] is None:
+        return False
+    spec = schema.kind_of(values[0])
+    return spec is not None and all(values[place] is not None for place in _required(spec.name))
+
+
+@cache
+def _required(kind: str) -> tuple[int, ...]:
+    """Return the places of the columns that always have a value."""
+    nullable = {spec.name for spec in schema.kinds()[kind].fields if spec.nullable}
+    return tuple(place for place, (name, _) in enumerate(_layout(kind)) if name not in nullable)
+
+
 @cache
 def _columns(kind: str) -> str:
     spec = schema.kinds()[kind]

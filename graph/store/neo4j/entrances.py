@@ -42,7 +42,7 @@ def through_kind(kind: type[Node], where: Where | None) -> Entrance:
 def in_order(kind: type[Node]) -> Entrance:
     """Return the way in that meets the guarded nodes of the viewer's workspace, newest first."""
     return Entrance(
-        text=f"MATCH (n:{kind.__name__}) USING INDEX n:{kind.__name__}(workspaceId, guardSort)",
+        text=f"MATCH (n:{kind.__name__}) USING INDEX SEEK n:{kind.__name__}(workspaceId, guardSort)",
         condition="n.workspaceId = $workspace AND n.guardSort > ''",
         parameters={},
         ordered=True,
@@ -82,7 +82,7 @@ def _through_indexes(kind: type[Node], where: Where | None) -> Iterator[Entrance
             label = names.NODE if part.field == "id" else kind.__name__
             held = names.property_of(kind.__name__, part.field)
             yield Entrance(
-                text=f"MATCH (n:{names.NODE}:{kind.__name__}) USING INDEX n:{label}(`{held}`)",
+                text=f"MATCH (n:{names.NODE}:{kind.__name__}) USING INDEX SEEK n:{label}(`{held}`)",
                 condition=compiler.where(part),
                 parameters=compiler.parameters,
             )

@@ -10,8 +10,8 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import entrances, visible
 from graph.store.neo4j.conditions import Compiler, check_fields, order_by, parts_of
-from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import columns, decode_node, decode_sort, encode_sort
+from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.encoding import columns, decode_node, decode_sort, encode_sort, is_whole
 from graph.store.neo4j.entrances import Entrance
 from graph.store.query import After, And, Find, Newest, Page, Tagged, Where
 
@@ -92,9 +92,11 @@ async def _by_condition(runner: Runner, scope: Scope, query: Find[N], entrance: 
     order = order_by(query.kind, query.order, query.where, backward=query.backward)
     if entrance.ordered and isinstance(query.order, Newest):
         order = f"n.workspaceId{' DESC' if query.backward else ''}, {order}"
-    rows = await runner.run(
+    rows = await table(
+        runner,
         f"{entrance.text} WHERE {entrance.condition} AND ({condition}) AND ({after}) AND {visible.seen(scope)} "
-        f"WITH n ORDER BY {order} {_limit(query)}RETURN {columns(query.kind.__name__)}, n.guardSort",
+        f"WITH n ORDER BY {order} {_limit(query)}",
+        f"{columns(query.kind.__name__)}, n.guardSort",
         **entrance.parameters,
         **compiler.parameters,
         **visible.scope_parameters(scope),
@@ -114,8 +116,10 @@ async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: 
         statement = _newest_statement(query)
     else:
         statement = _newest_fitting_statement(query, condition)
-    rows = await runner.run(
+    rows = await table(
+        runner,
         statement,
+        f"{columns(query.kind.__name__)}, sort",
         clauses=clauses,
         tags=tags,
         kind=query.kind.__name__,
@@ -133,8 +137,7 @@ def _newest_statement(query: Find[N]) -> str:
     return (
         f"{_for_each(query)}RETURN a.node AS id, a.sort AS sort {_limit(query)}}} "
         f"WITH DISTINCT id, sort ORDER BY sort{down} {_limit(query)}"
-        "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
-        f"RETURN {columns(query.kind.__name__)}, sort ORDER BY sort{down}"
+        f"MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id WITH n, sort ORDER BY sort{down}"
     )
 
 
@@ -144,7 +147,6 @@ def _newest_fitting_statement(query: Find[N], condition: str) -> str:
     return (
         f"{_for_each(query)}{NODE_OF_ROW} AND ({condition}) RETURN n, a.sort AS sort {_limit(query)}}} "
         f"WITH DISTINCT n, sort ORDER BY sort{down} {_limit(query)}"
-        f"RETURN {columns(query.kind.__name__)}, sort"
     )
 
 
@@ -161,15 +163,15 @@ def _sorted_statement(query: Find[N], compiler: Compiler, condition: str) -> str
     return (
         "UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) { "
         f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND ({condition}) AND ({after}) RETURN n }} "
-        f"WITH DISTINCT n ORDER BY {order} {_limit(query)}"
-        f"RETURN {columns(query.kind.__name__)}, n.guardSort"
+        f"WITH DISTINCT n ORDER BY {order} {_limit(query)}WITH n, n.guardSort AS sort"
     )
 
 
 def _page(query: Find[N], rows: list[Row]) -> Page[N]:
     first = len(rows) if query.first is None else query.first
-    nodes = [cast(N, decode_node(values)) for values, _ in rows[:first]]
-    places = [_place(query, node, sort) for node, (_, sort) in zip(nodes, rows, strict=False)]
+    there = [(values, sort) for values, sort in rows[:first] if is_whole(values)]
+    nodes = [cast(N, decode_node(values)) for values, _ in there]
+    places = [_place(query, node, sort) for node, (_, sort) in zip(nodes, there, strict=True)]
     return Page(nodes=tuple(nodes), places=tuple(places), more=len(rows) > first)
 
 

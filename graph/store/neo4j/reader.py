@@ -12,8 +12,8 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
-from graph.store.neo4j.driver import Runner
-from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node
+from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node, is_whole
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
@@ -31,13 +31,14 @@ class Neo4jReader:
         kinds = {kind.name for id in wanted if (kind := schema.kind_of(id)) is not None}
         if not kinds:
             return {}
-        rows = await self._runner.run(
-            f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE {visible.seen(scope)} "
-            f"RETURN {columns(*kinds)}",
+        rows = await table(
+            self._runner,
+            f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE {visible.seen(scope)}",
+            columns(*kinds),
             ids=wanted,
             **visible.scope_parameters(scope),
         )
-        found = {node.id: node for (values,) in rows for node in [decode_node(values)]}
+        found = {node.id: node for (values,) in rows if is_whole(values) for node in [decode_node(values)]}
         return {id: found[id] for id in wanted if id in found}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
@@ -55,10 +56,11 @@ class Neo4jReader:
         if not ids or not among:
             return ()
         near, far = ("n", "o") if direction is Direction.OUT else ("o", "n")
-        rows = await self._runner.run(
+        rows = await table(
+            self._runner,
             "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
-            f"MATCH ({near})-[r:{among}]->({far}) WHERE {_end(scope, 'n')} AND {_end(scope, 'o')} "
-            f"RETURN type(r), {near}.id, {far}.id, properties(r)",
+            f"MATCH ({near})-[r:{among}]->({far}) WHERE {_end(scope, 'n')} AND {_end(scope, 'o')}",
+            f"type(r), {near}.id, {far}.id, properties(r)",
             ids=sorted(set(ids)),
             **visible.scope_parameters(scope),
         )
@@ -76,17 +78,19 @@ class Neo4jReader:
         return await closure.closure(self._runner, ids, types, direction, depth=depth, limit=limit)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
-        rows = await self._runner.run(
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
-            f"WHERE n.guardKind IS NOT NULL RETURN {GUARD_MAP}",
+        rows = await table(
+            self._runner,
+            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) WHERE n.guardKind IS NOT NULL",
+            GUARD_MAP,
             ids=list(dict.fromkeys(ids)),
         )
         return {guard.node: guard for (properties,) in rows for guard in [decode_guard(properties)]}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
-        rows = await self._runner.run(
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
-            "WHERE n.audClauses IS NOT NULL RETURN n.id, n.audClauses, n.audExcluded",
+        rows = await table(
+            self._runner,
+            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) WHERE n.audClauses IS NOT NULL",
+            "n.id, n.audClauses, n.audExcluded",
             ids=list(dict.fromkeys(ids)),
         )
         meant = await visible.clauses_by_id(self._runner, {clause for _, clauses, _ in rows for clause in clauses})

@@ -25,7 +25,7 @@ from graph.store.query import TextIndex
 TEXT_LABELS: Mapping[TextIndex, str] = {TextIndex.ENTRY: "EntryText", TextIndex.MESSAGE: "MessageText"}
 FULL_TEXT: Mapping[TextIndex, str] = {TextIndex.ENTRY: "rw_words_entry", TextIndex.MESSAGE: "rw_words_message"}
 
-_TEXT_PROPERTIES = ("words", "clauses", "place")
+_TEXT_PROPERTIES = ("words", "clauses", "place", "span")
 _ATTEMPTS = 30
 _ONLINE_CHECKS = 12_000
 _ONLINE_PAUSE_S = 0.05

@@ -7,12 +7,12 @@ asked for by at most `_CLAUSES_A_CALL` clauses at once, because the index takes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.ids import NodeId
 from graph.store.neo4j import counters
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import decode_sort
 from graph.store.neo4j.schema import FULL_TEXT, TEXT_LABELS
 from graph.store.neo4j.texts import (
@@ -29,6 +29,12 @@ from graph.store.query import Match, Matches, TextHit
 _CLAUSES_A_CALL = 800
 _WORDS_A_CALL = 90
 _PLACES_A_CALL = 100
+
+_SORTED_AT_ONCE = 10_000
+"""A set of at most so many texts is sorted as it is."""
+
+_SAMPLE = 1_000
+_SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
 
 _COUNTS = (
     "UNWIND $asks AS ask CALL (ask) { "
@@ -49,11 +55,14 @@ _HIT = "t.id, t.guard, t.item, t.part, t.pool, t.words, t.length, t.sort"
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """Texts that hold each of `plus`, at least one of `some` (if there are any) and none of `minus`."""
+    """Texts that hold each of `plus`, at least one of `some` (if there are any) and none of `minus`, not older than
+    the stretch of time `span`.
+    """
 
     plus: tuple[str, ...] = ()
     some: tuple[str, ...] = ()
     minus: tuple[str, ...] = ()
+    span: str | None = None
 
 
 async def match(runner: Runner, scope: Scope, question: Match, clauses: Sequence[str]) -> Matches:
@@ -86,8 +95,25 @@ async def _chosen(asked: _Asked, rarest_first: Sequence[str], df: Mapping[str, i
             plus.append(word)
     room = limit - len(hits)
     if room > 0 and plus:
-        hits += await asked.hits(_Set(plus=tuple(plus), minus=tuple(minus)), newest=room)
+        hits += await asked.hits(await _newer(asked, _Set(plus=tuple(plus), minus=tuple(minus)), room), newest=room)
     return hits
+
+
+async def _newer(asked: _Asked, one: _Set, room: int) -> _Set:
+    """Return a smaller set that still has the newest `room` texts of a large one, so that few are looked at.
+
+    A sample of times tells about where to cut; how many are left is counted. Whatever the sample was, the answer is
+    exact: all texts of a set that are newer than the cut are in the smaller one.
+    """
+    (count,) = await asked.counts([one], cap=_SORTED_AT_ONCE + 1)
+    if count <= _SORTED_AT_ONCE:
+        return one
+    spans = sorted(await asked.spans(one, _SAMPLE))
+    for share in _SHARES:
+        newer = replace(one, span=spans[int(len(spans) * share)])
+        if (await asked.counts([newer], cap=room))[0] == room:
+            return newer
+    return one
 
 
 def _surely_all(rarest_first: Sequence[str], df: Mapping[str, int], limit: int) -> int:
@@ -133,16 +159,31 @@ class _Asked:
     async def hits(self, one: _Set, *, newest: int | None = None) -> Sequence[TextHit]:
         """Return the texts of a set; with `newest`, at most so many, newest first, then by id."""
         cut = "" if newest is None else "ORDER BY t.sort LIMIT $newest "
-        rows = await self._runner.run(
+        rows = await table(
+            self._runner,
             "UNWIND $queries AS q CALL (q) { "
             "CALL db.index.fulltext.queryNodes($index, q) YIELD node RETURN node AS t } "
-            f"WITH DISTINCT t {cut}RETURN {_HIT}",
+            f"WITH DISTINCT t {cut}",
+            _HIT,
             queries=list(self._queries(one)),
             index=self._name,
             newest=newest,
         )
         tokens = {encode_word(word): word for word in self.question.words}
         return [_hit(row, tokens) for row in rows]
+
+    async def spans(self, one: _Set, count: int) -> Sequence[str]:
+        """Return the stretches of time of about `count` texts of a set, whichever the index gives first."""
+        rows = await table(
+            self._runner,
+            "UNWIND $queries AS q CALL (q) { "
+            "CALL db.index.fulltext.queryNodes($index, q, {limit: $count}) YIELD node RETURN node AS t }",
+            "t.span",
+            queries=list(self._queries(one)),
+            index=self._name,
+            count=count,
+        )
+        return [span for (span,) in rows]
 
     def _asks(self, sets: Sequence[_Set]) -> list[dict[str, object]]:
         return [{"n": number, "q": query} for number, one in enumerate(sets) for query in self._queries(one)]
@@ -211,6 +252,8 @@ def _words(one: _Set, some: Sequence[str]) -> Iterator[str]:
         yield _any("words", map(encode_word, some))
     for word in one.minus:
         yield f"-words:{encode_word(word)}"
+    if one.span is not None:
+        yield f"+span:[* TO {one.span}]"
     if not one.plus and not some:
         yield "*:*"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graph.model.ids import NodeId
 from graph.store.neo4j.counters import Counters, text_keys
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import decode_sort, encode_sort
 from graph.store.neo4j.schema import TEXT_LABELS
 from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token
@@ -15,6 +15,8 @@ from graph.store.query import TextIndex, TextRow
 
 State = Mapping[str, Any]
 """Guard and audience of a node as they are stored, see `graph.store.neo4j.audience`."""
+
+_SPAN_DIGITS = 12
 
 EXCLUDING = "x"
 """Token of texts that some viewers may not see whatever they pass."""
@@ -43,6 +45,11 @@ def workspace_token(workspace: str) -> str:
 def excluded_token(principal: str) -> str:
     """Return the token of a viewer who may not see the text."""
     return name_token("e", principal)
+
+
+def span_of(sort: str) -> str:
+    """Return the token of a stretch of time (about three hours); later stretches have smaller tokens, as in `sort`."""
+    return sort[:_SPAN_DIGITS]
 
 
 async def index(
@@ -88,8 +95,11 @@ async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId,
 
 async def texts_of(runner: Runner, guards: Sequence[NodeId]) -> Sequence[TextRow]:
     """Return the texts that hang on these guards, in id order."""
-    rows = await runner.run(
-        "UNWIND $guards AS guard MATCH (t:Text {guard: guard}) RETURN properties(t)", guards=sorted(set(guards))
+    rows = await table(
+        runner,
+        "UNWIND $guards AS guard MATCH (t:Text {guard: guard})",
+        "properties(t)",
+        guards=sorted(set(guards)),
     )
     return sorted((_text_row(properties) for (properties,) in rows), key=lambda text: text.id)
 
@@ -110,7 +120,8 @@ def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
         "words": encode_words(text.words),
         "long": long_words(text.words) or None,
         "length": len(text.words),
-        "sort": encode_sort(text.sort_at, text.id),
+        "sort": (sort := encode_sort(text.sort_at, text.id)),
+        "span": span_of(sort),
     }
     return {**row, **_seen_by(row, audience)}
 
@@ -136,10 +147,12 @@ async def _uncount(
     runner: Runner, counters: Counters, condition: str, keys: Iterable[str]
 ) -> Sequence[Mapping[str, Any]]:
     """Take the texts that fit out of their counters, and return them."""
-    rows = await runner.run(
-        f"MATCH (t:Text) WHERE {condition} "
-        "RETURN t {.id, .index, .guard, .part, .pool, .clauses, .place}", keys=sorted(keys)
-    )  # fmt: skip
+    rows = await table(
+        runner,
+        f"MATCH (t:Text) WHERE {condition}",
+        "t {.id, .index, .guard, .part, .pool, .clauses, .place}",
+        keys=sorted(keys),
+    )
     found = [row for (row,) in rows]
     _count(counters, found, by=-1)
     return found

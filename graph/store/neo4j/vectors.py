@@ -14,7 +14,7 @@ from graph.model.access import Scope, SystemScope
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import names, visible
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES
 from graph.store.neo4j.find import ANY_TAG, NODE_OF_ROW, audience_rows
 from graph.store.query import Neighbour
@@ -28,7 +28,7 @@ _RANKED = (
     f"WITH n, vector.similarity.cosine(n.{VECTOR}, $vector) AS near ORDER BY near DESC "
     "WITH collect({n: n, near: near}) AS found "
     "WITH found, CASE WHEN size(found) > $limit THEN found[$limit - 1].near - $rounding ELSE -1.0 END AS least "
-    f"UNWIND found AS one WITH one WHERE one.near >= least RETURN one.n.id, one.n.{VECTOR_BYTES}"
+    f"UNWIND found AS one WITH one WHERE one.near >= least"
 )
 
 
@@ -46,8 +46,10 @@ async def nearest(
     usable = any(vector) and all(map(math.isfinite, vector)) and limit > 0
     if not usable or names.vector_field(kind) is None or not visible.may_see_kind(scope, kind):
         return ()
-    rows = await runner.run(
+    rows = await table(
+        runner,
         f"{_candidates(scope, kind)} {_RANKED}",
+        f"one.n.id, one.n.{VECTOR_BYTES}",
         model=model,
         size=len(vector),
         vector=list(map(float, vector)),

@@ -17,7 +17,7 @@ from graph.model import schema
 from graph.model.access import ALL_AGENTS, Clause, Scope, SystemScope, Viewer, narrowest
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j.driver import Runner
+from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import decode_rules, encode_rules
 
 NOTHING = "false"
@@ -77,7 +77,7 @@ async def clauses_by_id(runner: Runner, ids: Iterable[str]) -> Mapping[str, Clau
     wanted = sorted(set(ids))
     if not wanted:
         return {}
-    rows = await runner.run("UNWIND $ids AS id MATCH (c:Clause {id: id}) RETURN c.id, c.rules", ids=wanted)
+    rows = await table(runner, "UNWIND $ids AS id MATCH (c:Clause {id: id})", "c.id, c.rules", ids=wanted)
     return {id: decode_rules(rules) for id, rules in rows}
 
 
@@ -86,7 +86,7 @@ async def clauses_of(runner: Runner, viewer: Viewer) -> Sequence[str]:
     parameters = viewer_parameters(viewer)
     found: set[str] = set()
     for filed in _files(viewer):
-        rows = await runner.run(f"{filed} {_PASSES} AND ($pools IS NULL OR c.pool IN $pools) RETURN c.id", **parameters)
+        rows = await table(runner, f"{filed} {_PASSES} AND ($pools IS NULL OR c.pool IN $pools)", "c.id", **parameters)
         found.update(id for (id,) in rows)
     return sorted(found)
 
@@ -150,17 +150,17 @@ def _files(viewer: Viewer) -> Iterable[str]:
     """Return where the clauses of a viewer can be filed, each as the start of a statement."""
     yield (
         "UNWIND $held AS filed MATCH (c:Clause {workspace: $workspace, narrow: filed})"
-        " USING INDEX c:Clause(workspace, narrow) WHERE"
+        " USING INDEX SEEK c:Clause(workspace, narrow) WHERE"
     )
     if ALL_AGENTS in viewer.audits:
         yield (
-            "MATCH (c:Clause) USING INDEX c:Clause(workspace, agent)"
+            "MATCH (c:Clause) USING INDEX SEEK c:Clause(workspace, agent)"
             " WHERE c.workspace = $workspace AND c.agent > '' AND"
         )
     elif viewer.audits:
         yield (
             "UNWIND $audits AS filed MATCH (c:Clause {workspace: $workspace, agent: filed})"
-            " USING INDEX c:Clause(workspace, agent) WHERE"
+            " USING INDEX SEEK c:Clause(workspace, agent) WHERE"
         )
 
 

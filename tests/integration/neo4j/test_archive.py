@@ -87,7 +87,18 @@ async def test_importing_the_same_rows_again_changes_nothing(
     assert await run(neo4j_uri, "MATCH (n) RETURN count(n)") == counted
 
 
-async def test_an_import_that_was_cut_short_is_finished_by_the_next(
+async def test_an_import_that_was_killed_is_finished_by_the_next(
+    empty_store: Neo4jStore, world: World, neo4j_uri: str
+) -> None:
+    await fill(empty_store, world)
+    rows = await rows_of(empty_store)
+    await wipe(neo4j_uri)
+    await empty_store.import_rows(stream(rows[: len(rows) // 2]))
+    await empty_store.import_rows(stream(rows))
+    assert await rows_of(empty_store) == rows
+
+
+async def test_an_import_that_fails_takes_back_what_it_loaded(
     empty_store: Neo4jStore, world: World, neo4j_uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "_BATCH", 2)
@@ -95,15 +106,16 @@ async def test_an_import_that_was_cut_short_is_finished_by_the_next(
     rows = await rows_of(empty_store)
     await wipe(neo4j_uri)
 
-    async def cut_short() -> AsyncIterator[Row]:
-        for row in rows[: len(rows) // 2]:
+    async def damaged() -> AsyncIterator[Row]:
+        for row in rows[:-1]:
             yield row
-        raise ConnectionResetError
+        raise OSError("damaged")
 
-    with pytest.raises(ConnectionResetError):
-        await empty_store.import_rows(cut_short())
-    await empty_store.import_rows(stream(rows))
-    assert await rows_of(empty_store) == rows
+    with pytest.raises(OSError, match="damaged"):
+        await empty_store.import_rows(damaged())
+    assert await rows_of(empty_store) == []
+    assert await run(neo4j_uri, "MATCH (n:Aud|Text) RETURN count(n)") == [[0]]
+    assert await run(neo4j_uri, "MATCH (n:Counter) RETURN coalesce(sum(n.n), 0)") == [[0]]
 
 
 async def test_a_store_that_holds_other_data_takes_no_import(empty_store: Neo4jStore, world: World) -> None:

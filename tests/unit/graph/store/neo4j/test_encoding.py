@@ -98,3 +98,13 @@ def test_guards_come_back_as_they_were() -> None:
 def test_changes_that_the_declaration_does_not_take_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         encoding.encode_changes(encoding.spec_of(WORLD.make_entry()), changes)
+
+
+def test_a_node_that_goes_while_it_is_read_is_not_taken_for_one() -> None:
+    entry = WORLD.make_entry()
+    properties = encoding.encode_node(entry)
+    names = re.findall(r"`(\w+)`", encoding.columns("Entry"))
+    assert encoding.is_whole([properties.get(name) for name in names])
+    assert not encoding.is_whole([entry.id, *[None] * (len(names) - 1)])
+    assert not encoding.is_whole([None] * len(names))
+    assert not encoding.is_whole(None)

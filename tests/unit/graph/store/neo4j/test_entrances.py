@@ -1,0 +1,49 @@
+from typing import Any
+
+import pytest
+
+from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import BlockVersion, Entry
+from graph.store.neo4j import entrances
+from graph.store.neo4j.driver import Rows
+from graph.store.query import And, Eq, Linked, Or, Where
+
+
+class Counting:
+    """Answers each count with the next of a list."""
+
+    def __init__(self, *counts: int) -> None:
+        self._counts = list(counts)
+        self.statements: list[str] = []
+
+    async def run(self, statement: str, /, **parameters: Any) -> Rows:
+        self.statements.append(statement)
+        return [[self._counts.pop(0)]]
+
+
+async def test_a_key_that_fits_few_is_the_way_in() -> None:
+    runner = Counting(entrances.FEW)
+    found = await entrances.narrow(runner, BlockVersion, Eq("entry_id", NodeId("ent_1")))
+    assert found is not None
+    assert "USING INDEX SEEK n:BlockVersion(`entryId`)" in found.text
+
+
+async def test_one_that_fits_many_is_not_and_the_next_is_tried() -> None:
+    runner = Counting(entrances.FEW + 1, 3)
+    where = And([Eq("type", "topic"), Eq("id", "ent_1")])
+    found = await entrances.narrow(runner, Entry, where)
+    assert found is not None
+    assert "n:Node(`id`)" in found.text
+
+
+@pytest.mark.parametrize("where", [None, Eq("name", "x"), Eq("type", None), Or([Eq("type", "topic")]), Linked([], [])])
+async def test_a_condition_without_an_index_leads_nowhere_and_asks_nothing(where: Where | None) -> None:
+    runner = Counting()
+    assert await entrances.narrow(runner, Entry, where) is None
+    assert runner.statements == []
+
+
+def test_a_scope_that_sees_all_goes_in_by_a_link_or_by_the_kind() -> None:
+    linked = entrances.through_kind(Entry, Linked(["CITES"], [NodeId("src_1")]))
+    assert linked.parameters == {"targets": ["src_1"]}
+    assert entrances.through_kind(Entry, None).text == "MATCH (n:Entry)"
