@@ -30,6 +30,8 @@ AUDIENCE_TESTS = (
 )
 LAW = "graph/rules/visibility.py"
 AUDIENCE = "graph/rules/audience.py"
+RESTORE = "graph/services/knowledge/restore.py"
+RESTORE_TESTS = "tests/unit/graph/services/knowledge/test_restore.py"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,6 +204,34 @@ MUTATIONS: tuple[Mutation, ...] = (
         old="                excluded |= self._excluded_by(edge.target)\n",
         new="                pass\n",
         tests=AUDIENCE_TESTS,
+    ),
+    Mutation(
+        name="restore: whoever sees a record may undo it",
+        file=RESTORE,
+        old="        check_write(cmd.facts, scope_of(base), conversation=cmd.session.conversation)\n",
+        new="        pass\n",
+        tests=(RESTORE_TESTS,),
+    ),
+    Mutation(
+        name="restore: a preview shows a present value on hidden evidence",
+        file=RESTORE,
+        old="    return without_current(plan, ",
+        new="    return without_current(plan, set() and ",
+        tests=(RESTORE_TESTS,),
+    ),
+    Mutation(
+        name="restore: a stale preview is carried out",
+        file="graph/rules/restore.py",
+        old="    if expected_preview_hash is not None and expected_preview_hash != plan.preview_hash:\n",
+        new="    if False:\n",
+        tests=(RESTORE_TESTS, "tests/unit/graph/rules/test_restore.py"),
+    ),
+    Mutation(
+        name="archive: damaged files are loaded",
+        file="graph/services/admin/archive_files.py",
+        old="    if digest.hexdigest() != sha256:\n",
+        new="    if False:\n",
+        tests=("tests/unit/graph/services/admin/test_archive.py",),
     ),
 )
 
