@@ -8,6 +8,7 @@ from pathlib import Path
 from api.cli.bundle_files import write_bundle
 from api.graphql.ids import to_node
 from graph.services.access.caller import Caller
+from graph.services.access.recorded_reads import record_reads
 from graph.services.access.session import read
 from graph.services.deps import Deps
 from graph.services.knowledge.evidence_bundle import evidence_bundle
@@ -26,6 +27,7 @@ async def bundle(deps: Deps, caller: Caller, id_: str, target: Path) -> int:
         NotFound, Forbidden: as `evidence_bundle` says.
         BadState: there is something at `target`.
     """
-    made, _ = await read(deps, caller, lambda session: evidence_bundle(session, to_node(id_, caller.workspace)))
+    made, session = await read(deps, caller, lambda s: evidence_bundle(s, to_node(id_, caller.workspace)))
+    await record_reads(deps, caller, session.recorded)
     await asyncio.to_thread(write_bundle, made, target)
     return len(made.files)
