@@ -51,6 +51,7 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.PreviewStale: Row("PREVIEW_STALE", 409, CONFLICT),
     errors.BadState: Row("BAD_STATE", 409, CONFLICT),
     errors.AlreadyExists: Row("ALREADY_EXISTS", 409, CONFLICT),
+    errors.LeaseLost: Row("LEASE_LOST", 409, CONFLICT),
     errors.QueryTooComplex: Row("QUERY_TOO_COMPLEX", 400, INVALID_PARAMS),
     errors.StoreError: Row("STORE_UNAVAILABLE", 503, AWAY),
     errors.StoreUnavailable: Row("STORE_UNAVAILABLE", 503, AWAY),
@@ -59,6 +60,11 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.StoreNewer: Row("STORE_NEWER", 503, AWAY),
     errors.BlobDamaged: Row("BLOB_DAMAGED", 503, AWAY),
     errors.StoreKeyMissing: Row("STORE_KEY_MISSING", 503, AWAY),
+    errors.ModelError: Row("MODEL_FAILED", 503, AWAY),
+    errors.ModelUnavailable: Row("MODEL_UNAVAILABLE", 503, AWAY),
+    errors.ModelBudgetSpent: Row("MODEL_BUDGET_SPENT", 503, AWAY),
+    errors.ModelAnswerInvalid: Row("MODEL_ANSWER_INVALID", 503, AWAY),
+    errors.ProfileUnavailable: Row("MODEL_PROFILE_UNAVAILABLE", 503, AWAY),
     errors.SearchUnavailable: Row("SEARCH_UNAVAILABLE", 503, AWAY),
 }
 

@@ -1,155 +1,113 @@
-"""Every kind of background work in one table: lease, heartbeat, attempts, back-off, limits, and what a restart does.
+"""What a learner works with: its job under a lease, a model, and commits that a worker who lost the lease cannot make.
 
-`docs/job-kinds.md` is made of it. A claim carries a fencing number (`Job.fence`); whatever ends or prolongs a job
-checks it, so that a worker that lost its lease changes nothing any more. Source: AD-33, AD-34.
+The table of kinds is `graph.rules.jobs`; `enqueue` is here too, for learners that ask for more work.
+Source: AD-33, DR-8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from enum import StrEnum
-from types import MappingProxyType
+from typing import TypeVar
+
+from dreaming.models.port import ModelPort
+from graph.model.errors import LeaseLost, NotFound, ProfileUnavailable, VersionConflict
+from graph.model.fields import Json
+from graph.model.ids import NodeId
+from graph.model.nodes.learning import ModelProfile
+from graph.model.nodes.work import Job
+from graph.model.time import Millis
+from graph.rules.jobs import JOB_KINDS as JOB_KINDS
+from graph.rules.jobs import JobState
+from graph.services.access.caller import Caller
+from graph.services.access.commands import Command, command
+from graph.services.deps import Deps
+from graph.services.learning.jobs import JOBS
+from graph.services.learning.jobs import enqueue as enqueue
+from graph.store.port import Writer
+
+T = TypeVar("T")
+
+ModelMaker = Callable[[ModelProfile], ModelPort]
+"""Makes the model that a profile names; raises `ProfileUnavailable` if it cannot."""
 
 
-class OnRestart(StrEnum):
-    """What becomes of a job whose worker died."""
-
-    RESUME = "resumes when the lease is over"
-    DROP = "is dropped; its items wait for the next turn or refresh"
+def no_models(profile: ModelProfile) -> ModelPort:
+    """Make no model: what a worker without adapters does."""
+    raise ProfileUnavailable("this process has no models: start it with the extra `models`", reason="no_models")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobKind:
-    """How one kind of work is done.
+class WorkContext:
+    """What a handler gets.
 
     Attributes:
-        what: what it does, for people to read.
-        lease_s: so long a claim holds without a heartbeat.
-        heartbeat_s: so often a worker says that it is still at it.
-        attempts: so often it is tried before it counts as failed.
-        backoff_s: wait after the first failure; doubled after each further one, at most an hour.
-        limit_s: one try takes no longer.
-        budget: what bounds its use of models; "none" if it uses no model.
-        every_s: a recurring kind is due again so long after it ended; None for work that something else asks for.
-        built: false while no worker of this version does it.
+        job: as it was claimed; `job.fence` numbers the claim.
+        models: makes models out of profiles; see `dreaming.light_model`.
     """
 
-    what: str
-    lease_s: int
-    heartbeat_s: int
-    attempts: int
-    backoff_s: int
-    limit_s: int
-    budget: str = "none"
-    on_restart: OnRestart = OnRestart.RESUME
-    every_s: int | None = None
-    built: bool = False
+    deps: Deps
+    job: Job
+    models: ModelMaker
+
+    @property
+    def agent(self) -> NodeId:
+        """The agent the job works for; every learner's job names one."""
+        assert self.job.agent_id is not None, "this kind of job names no agent"
+        return self.job.agent_id
 
 
-MAX_BACKOFF_S = 3_600
-_TOKENS = "the tokens of its stage, of one call and of the day"
+Handler = Callable[[WorkContext], Awaitable[Json]]
+"""Does the work of a job and returns what came of it, without content. It may raise `PutOff`, `LeaseLost` or any
+error of the tree; a handler may be run again at any time, so what it did must show in the store."""
 
 
-def _model(what: str, *, lease_s: int = 120, limit_s: int = 1_800, budget: str = _TOKENS) -> JobKind:
-    return JobKind(what=what, lease_s=lease_s, heartbeat_s=30, attempts=5, backoff_s=60, limit_s=limit_s, budget=budget)
+class PutOff(Exception):
+    """The job has to wait until a time; this is no failure. `reason` is a code that people can look up."""
+
+    def __init__(self, reason: str, until: Millis) -> None:
+        super().__init__(f"{reason} until {until}")
+        self.reason = reason
+        self.until = until
 
 
-def _dropped(what: str) -> JobKind:
-    return JobKind(
-        what=what,
-        lease_s=120,
-        heartbeat_s=30,
-        attempts=1,
-        backoff_s=60,
-        limit_s=1_800,
-        budget=_TOKENS,
-        on_restart=OnRestart.DROP,
-    )
+async def confirm_lease(writer: Writer, job: Job, now: Millis) -> None:
+    """Make sure, inside a transaction, that the claim still holds; call it last, after other locks were taken.
 
-
-JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
-    {
-        "stage_a": _model("Reads new messages of one channel and writes down what they say."),
-        "stage_b": _model("Curates what one knowledge base has gathered."),
-        "learn_material": _model("Reads a file, text or page that was handed in."),
-        "embed": _model("Makes vectors of texts.", limit_s=600, budget="the texts of one batch"),
-        "sync_connector": JobKind(
-            what="Fetches what changed at one connector.",
-            lease_s=120,
-            heartbeat_s=30,
-            attempts=5,
-            backoff_s=60,
-            limit_s=1_800,
-        ),
-        "learn_session": _dropped("Consolidates the memory of one session."),
-        "learn_agent": _dropped("Consolidates the memory of one agent."),
-        "learn_bot": _model("Learns from the items of one bot."),
-        "close_sandbox": _model("Keeps what is worth keeping of a sandbox that closed."),
-        "purge_records": JobKind(
-            what="Removes records whose time is over.",
-            lease_s=120,
-            heartbeat_s=30,
-            attempts=8,
-            backoff_s=60,
-            limit_s=1_800,
-        ),
-        "recompute_audience": JobKind(
-            what="Settles who may see what rests on a source, where too much does for one transaction.",
-            lease_s=60,
-            heartbeat_s=15,
-            attempts=20,
-            backoff_s=5,
-            limit_s=3_600,
-        ),
-        "collect_blobs": JobKind(
-            what="Removes bytes that no row names, after a day of grace.",
-            lease_s=120,
-            heartbeat_s=30,
-            attempts=5,
-            backoff_s=60,
-            limit_s=3_600,
-            every_s=3_600,
-            built=True,
-        ),
-        "reseal": JobKind(
-            what="Seals with the newest key what an older one sealed.",
-            lease_s=120,
-            heartbeat_s=30,
-            attempts=20,
-            backoff_s=60,
-            limit_s=3_600,
-        ),
-    }
-)
-
-
-def backoff_s(kind: JobKind, failures: int) -> int:
-    """Return how long to wait after the n-th failure, in seconds.
-
-    >>> [backoff_s(JOB_KINDS["collect_blobs"], n) for n in (1, 2, 3, 12)]
-    [60, 120, 240, 3600]
+    Raises:
+        LeaseLost: another worker has the job, it was cancelled, or the lease ran out. Nothing may be committed.
     """
-    return min(kind.backoff_s << min(failures - 1, 20), MAX_BACKOFF_S)
+    claim = {"fence": job.fence, "owner": job.owner, "state": str(JobState.RUNNING)}
+    try:
+        await writer.patch(job.id, {"heartbeat_at": now}, expected=claim)
+    except (VersionConflict, NotFound) as error:
+        raise LeaseLost from error
+    found = (await writer.get(JOBS, [job.id])).get(job.id)
+    if not isinstance(found, Job) or found.lease_until is None or found.lease_until <= now:
+        raise LeaseLost
 
 
-def as_markdown() -> str:
-    """Return the table as `docs/job-kinds.md` shows it."""
-    heads = ("Kind", "What it does", "Lease", "Heartbeat", "Attempts", "Back-off", "Time limit", "Budget")
-    rows = [(*heads, "After a restart", "Built"), ("---",) * 10, *(_row(*item) for item in JOB_KINDS.items())]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+async def guarded_commit(work: WorkContext, write: Callable[[Writer], Awaitable[T]]) -> T:
+    """Run `write` in one transaction that is given up if the job is no longer this worker's; like `Store.transact`.
+
+    Raises:
+        LeaseLost: nothing was written; let it pass, the worker knows what to do.
+    """
+
+    async def checked(writer: Writer) -> T:
+        result = await write(writer)
+        await confirm_lease(writer, work.job, work.deps.now())
+        return result
+
+    return await work.deps.store.transact(checked, tx_id=work.deps.ids.new())
 
 
-def _row(name: str, kind: JobKind) -> tuple[str, ...]:
-    return (
-        f"`{name}`",
-        kind.what,
-        f"{kind.lease_s} s",
-        f"{kind.heartbeat_s} s",
-        str(kind.attempts),
-        f"from {kind.backoff_s} s",
-        f"{kind.limit_s} s",
-        kind.budget,
-        str(kind.on_restart),
-        "yes" if kind.built else "not yet",
-    )
+async def guarded_command(work: WorkContext, caller: Caller, write: Callable[[Command], Awaitable[T]]) -> T:
+    """Run a command under the lease; like `graph.services.access.commands.command` and `guarded_commit`."""
+
+    async def checked(cmd: Command) -> T:
+        result = await write(cmd)
+        await confirm_lease(cmd.writer, work.job, work.deps.now())
+        return result
+
+    return await command(work.deps, caller, checked)

@@ -15,7 +15,8 @@ RootwardError
 │   ├── RestoreConflict      the present value is not the record's after image
 │   ├── PreviewStale         the preview that was confirmed no longer holds
 │   ├── BadState             not allowed in the present state
-│   └── AlreadyExists        a unique key is taken
+│   ├── AlreadyExists        a unique key is taken
+│   └── LeaseLost            a worker no longer has the job it was doing; nothing was written
 ├── QueryTooComplex          refused before it runs
 ├── FetchRefused             a web page may not be fetched
 ├── UnsupportedType          no text can be read from this kind of file
@@ -28,6 +29,11 @@ RootwardError
 │   ├── StoreNewer           made by a newer version of Rootward
 │   ├── BlobDamaged          stored bytes no longer have their hash
 │   └── StoreKeyMissing      a needed key is missing or wrong
+├── ModelError               a language model did not do its part; nothing was lost
+│   ├── ModelUnavailable     it gave no answer; `reason` says why
+│   ├── ModelBudgetSpent     the calls or tokens of the day are used up
+│   ├── ModelAnswerInvalid   it answered, but nothing that can be used
+│   └── ProfileUnavailable   the model profile is missing or unusable
 ├── SearchUnavailable        every route failed
 └── SettingsInvalid          an unknown setting or a value out of range
 
@@ -168,6 +174,15 @@ class AlreadyExists(Conflict):
     code = "ALREADY_EXISTS"
 
 
+class LeaseLost(Conflict):
+    """The worker's claim on its job is over: another has it, it was cancelled, or it ran out; nothing was written."""
+
+    code = "LEASE_LOST"
+
+    def __init__(self, message: str = "the job is no longer this worker's") -> None:
+        super().__init__(message)
+
+
 class QueryTooComplex(RootwardError):
     """Refused before it ran: too deep, too large or too costly."""
 
@@ -239,6 +254,63 @@ class StoreKeyMissing(StoreError):
     """A needed key is missing or wrong; details: `key_id`."""
 
     code = "STORE_KEY_MISSING"
+
+
+class ModelError(RootwardError):
+    """A language model did not do its part; nothing was lost and the work is tried again."""
+
+    code = "MODEL_FAILED"
+
+
+class ModelUnavailable(ModelError):
+    """A model gave no answer.
+
+    `reason` is one of ``timeout``, ``network``, ``bad_response`` (not what such a provider answers), ``http_5xx``,
+    ``http_4xx`` or one of 401, 403, 404 and 429 by number. `retry_after_s` is what the provider asked for.
+    """
+
+    code = "MODEL_UNAVAILABLE"
+
+    def __init__(self, reason: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(_MODEL_ADVICE.get(reason, _REFUSED), reason=reason, retry_after_s=retry_after_s)
+        self.reason = reason
+        self.retry_after_s = retry_after_s
+
+    @property
+    def wire_code(self) -> str:
+        """Such as ``MODEL_TIMEOUT`` or ``MODEL_HTTP_429``."""
+        return f"MODEL_{self.reason.upper()}"
+
+
+_REFUSED = "the model's provider refused the request: check the model profile"
+_MODEL_ADVICE: Mapping[str, str] = {
+    "timeout": "the model took too long: it is tried again later; or raise dream.model_timeout_seconds",
+    "network": "the model's provider cannot be reached: check its address and the network",
+    "bad_response": "what answered is no such provider: check the base URL of the model profile",
+    "http_401": "the model's provider does not accept the credential: check the model profile",
+    "http_403": "the credential may not use this model: check the model profile",
+    "http_404": "the provider has no such model or address: check the model profile",
+    "http_429": "the model's provider asks to slow down: it is tried again later",
+    "http_5xx": "the model's provider failed: it is tried again later",
+}
+
+
+class ModelBudgetSpent(ModelError):
+    """The calls or tokens of the day are used up; details: `limit` (``calls`` or ``tokens``), `until`."""
+
+    code = "MODEL_BUDGET_SPENT"
+
+
+class ModelAnswerInvalid(ModelError):
+    """A model answered, but nothing that can be used; details: `problem`, in one word."""
+
+    code = "MODEL_ANSWER_INVALID"
+
+
+class ProfileUnavailable(ModelError):
+    """The model profile of an agent is missing or unusable; details: `reason`, ``light_profile_unavailable``."""
+
+    code = "MODEL_PROFILE_UNAVAILABLE"
 
 
 class SearchUnavailable(RootwardError):

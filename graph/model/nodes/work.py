@@ -76,7 +76,13 @@ class AdminRecord(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job(Node):
-    """Durable background work (AD-33)."""
+    """Durable background work (AD-33).
+
+    Attributes:
+        agent_id: whose budget and model profile it uses.
+        attempts: claims since it was last asked for, handed back or done; so many failures in a row, and the present try.
+        again_at: asked for again while it ran: due then, once it succeeded.
+    """
 
     PREFIX: ClassVar[str] = "job"
     GUARDED: ClassVar[bool] = False
@@ -85,9 +91,11 @@ class Job(Node):
     kind: str = indexed()
     state: str = "queued"
     subject_id: NodeId | None = indexed(None)
+    agent_id: NodeId | None = indexed(None)
     unique_key: str | None = None
     arguments: Json = None
     due_at: Millis
+    again_at: Millis | None = None
     attempts: int = 0
     fence: int = 0
     lease_until: Millis | None = None

@@ -1,0 +1,269 @@
+"""Durable work: claims, heartbeats, fences, hand-backs. Bug case 20."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from dreaming.jobs import PutOff, WorkContext, guarded_commit
+from graph.model.access import SystemScope
+from graph.model.errors import LeaseLost, ModelUnavailable
+from graph.model.ids import node_id
+from graph.model.nodes.work import Receipt
+from graph.model.time import Millis
+from graph.rules.jobs import DROPPED, Due, JobState, counts_as_parked
+from graph.store.port import Writer
+from tests.support.held_clock import HeldClock
+from tests.support.working import Workshop
+from tests.support.world import TeamWorld
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def shop(world: TeamWorld) -> Workshop:
+    return Workshop(world)
+
+
+async def _nothing(work: WorkContext) -> Any:
+    return {"job": work.job.kind}
+
+
+class _Stuck:
+    """A handler that says when it began and goes on only when told."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, work: WorkContext) -> Any:
+        self.begun.set()
+        await self.go.wait()
+        return "done"
+
+
+async def _fails(work: WorkContext) -> Any:
+    raise ModelUnavailable("timeout")
+
+
+async def test_due_work_is_done_once(shop: Workshop) -> None:
+    await shop.ask()
+    worker = shop.worker(_nothing)
+    assert await worker.step()
+    assert not await worker.step()
+    job = await shop.job()
+    assert (job.state, job.result, job.owner, job.lease_until) == (JobState.SUCCEEDED, {"job": "stage_b"}, None, None)
+
+
+async def test_work_waits_for_its_time(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask(in_s=60)
+    worker = shop.worker(_nothing)
+    assert not await worker.step()
+    clock.advance(timedelta(seconds=60))
+    assert await worker.step()
+
+
+@pytest.mark.req("DR-8")
+async def test_lease_of_600_s_is_renewed_every_30_s(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+    handler, begun = _Stuck(), clock.now()
+    step = asyncio.ensure_future(shop.worker(handler).step())
+    await handler.begun.wait()
+    assert (await shop.job()).lease_until == begun + 600_000
+    await clock.somebody_sleeps()
+    clock.advance(timedelta(seconds=30))
+    await clock.somebody_sleeps()
+    assert (await shop.job()).lease_until == begun + 630_000
+    handler.go.set()
+    assert await step
+    assert shop.outcomes == ["done"]
+
+
+@pytest.mark.req("AD-33")
+async def test_dead_worker_is_replaced_when_its_lease_is_over_and_the_job_ends_once(
+    shop: Workshop, clock: HeldClock
+) -> None:
+    """Bug case 20 A: no shutdown, no heartbeat, another worker by another name."""
+    await shop.ask()
+    dead = shop.worker(_nothing, name="host-1")
+    claimed = await dead._claim(["stage_b"])
+    assert claimed is not None
+    alive = shop.worker(_nothing, name="host-2")
+    clock.advance(timedelta(seconds=599))
+    assert not await alive.step()
+    clock.advance(timedelta(seconds=1))
+    assert await alive.step()
+    assert not await alive.step()
+    assert ((await shop.job()).state, (await shop.job()).fence) == (JobState.SUCCEEDED, 2)
+
+
+@pytest.mark.req("DR-8", "AD-33")
+async def test_expired_worker_cannot_commit(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+    mark = node_id(Receipt.PREFIX, f"{shop.world.name}-mark")
+
+    async def late(work: WorkContext) -> Any:
+        clock.advance(timedelta(seconds=600))
+
+        async def write(writer: Writer) -> None:
+            await writer.put([Receipt(id=mark, workspace=shop.world.workspace, created_at=clock.now())])
+
+        await guarded_commit(work, write)
+
+    await shop.worker(late).step()
+    async with shop.world.deps.store.reading() as reader:
+        assert not await reader.get(SystemScope(reason="test"), [mark])
+    assert shop.outcomes == ["lost"]
+    assert (await shop.job()).state == JobState.RUNNING
+
+
+@pytest.mark.req("AD-33")
+@pytest.mark.parametrize("meanwhile", [{"fence": 9}, {"owner": "another"}, {"state": "cancelled"}], ids=str)
+async def test_commit_checks_the_fence(shop: Workshop, meanwhile: dict[str, Any]) -> None:
+    await shop.ask()
+    refused = []
+
+    async def work(context: WorkContext) -> Any:
+        await shop.change(context.job.id, **meanwhile)
+        try:
+            await guarded_commit(context, _write_nothing)
+        except LeaseLost as error:
+            refused.append(error.code)
+            raise
+
+    await shop.worker(work).step()
+    assert refused == ["LEASE_LOST"]
+    assert shop.outcomes == ["lost"]
+
+
+async def _write_nothing(writer: Writer) -> None:
+    """Write nothing."""
+
+
+async def test_stopped_worker_hands_its_job_back_unharmed(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+    handler = _Stuck()
+    step = asyncio.ensure_future(shop.worker(handler).step())
+    await handler.begun.wait()
+    step.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await step
+    job = await shop.job()
+    assert (job.state, job.owner, job.attempts, job.due_at) == (JobState.QUEUED, None, 0, clock.now())
+    assert shop.outcomes == ["handed_back"]
+
+
+@pytest.mark.req("AD-34")
+@pytest.mark.parametrize("kind", ["learn_session", "learn_agent"])
+async def test_memory_of_sessions_and_agents_is_not_resumed(shop: Workshop, clock: HeldClock, kind: str) -> None:
+    await shop.ask(kind)
+    await shop.worker(_nothing, kind, name="host-1")._claim([kind])
+    clock.advance(HOUR)
+    assert await shop.worker(_fails, kind, name="host-2").step()
+    job = await shop.job(kind)
+    assert (job.state, job.last_error) == (JobState.FAILED, DROPPED)
+    assert shop.outcomes == ["dropped"]
+
+
+@pytest.mark.req("AD-34")
+async def test_other_kinds_are_resumed(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask("learn_bot")
+    await shop.worker(_nothing, "learn_bot", name="host-1")._claim(["learn_bot"])
+    clock.advance(HOUR)
+    assert await shop.worker(_nothing, "learn_bot", name="host-2").step()
+    assert (await shop.job("learn_bot")).state == JobState.SUCCEEDED
+
+
+@pytest.mark.req("DR-27")
+async def test_failed_work_is_tried_again_after_rising_waits(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+    worker, waits = shop.worker(_fails), []
+    for _ in range(6):
+        assert await worker.step()
+        job = await shop.job()
+        waits.append((job.due_at - clock.now()) // 1_000)
+        clock.advance(timedelta(seconds=waits[-1] - 1))
+        assert not await worker.step(), "not before its time"
+        clock.advance(timedelta(seconds=1))
+    assert waits == [60, 300, 1_800, 7_200, 7_200, 7_200]
+    assert job.last_error == "MODEL_TIMEOUT"
+    assert counts_as_parked(job)
+
+
+@pytest.mark.req("DR-27")
+async def test_new_material_does_not_shorten_the_wait(shop: Workshop) -> None:
+    await shop.ask()
+    await shop.worker(_fails).step()
+    due = (await shop.job()).due_at
+    assert (await shop.ask()).due_at == due
+
+
+async def test_work_of_other_kinds_is_parked_after_three_failures(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask("learn_bot")
+    worker = shop.worker(_fails, "learn_bot")
+    for _ in range(3):
+        assert await worker.step()
+        clock.advance(2 * HOUR)
+    assert not await worker.step()
+    job = await shop.job("learn_bot")
+    assert (job.state, job.last_error, job.attempts) == (JobState.PARKED, "MODEL_TIMEOUT", 3)
+    assert (await shop.ask("learn_bot")).state == JobState.PARKED
+
+
+async def test_what_is_asked_for_while_it_runs_is_done_after(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+    handler = _Stuck()
+    step = asyncio.ensure_future(shop.worker(handler).step())
+    await handler.begun.wait()
+    await shop.ask(in_s=5)
+    await shop.ask(in_s=9)
+    handler.go.set()
+    await step
+    job = await shop.job()
+    assert (job.state, job.due_at, job.again_at) == (JobState.QUEUED, clock.now() + 5_000, None)
+
+
+@pytest.mark.parametrize(("due", "seconds"), [(Due.EARLIER, 5), (Due.LATER, 9)])
+async def test_asking_again_moves_the_time_as_asked(shop: Workshop, clock: HeldClock, due: Due, seconds: int) -> None:
+    await shop.ask(in_s=5)
+    job = await shop.ask(in_s=9, due=due)
+    assert job.due_at == clock.now() + seconds * 1_000
+    assert await shop.job() == job
+
+
+async def test_putting_off_is_no_failure(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+
+    async def waits(work: WorkContext) -> Any:
+        raise PutOff("light_profile_unavailable", Millis(clock.now() + 7_000))
+
+    assert await shop.worker(waits).step()
+    job = await shop.job()
+    assert (job.state, job.attempts, job.last_error) == (JobState.QUEUED, 0, "light_profile_unavailable")
+    assert job.due_at == clock.now() + 7_000
+
+
+async def test_provider_that_asks_for_patience_gets_it(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask()
+
+    async def slowed(work: WorkContext) -> Any:
+        raise ModelUnavailable("http_429", retry_after_s=90)
+
+    await shop.worker(slowed).step()
+    assert (await shop.job()).due_at == clock.now() + 90_000
+
+
+async def test_unexpected_fault_is_told_and_counts_as_failure(shop: Workshop) -> None:
+    await shop.ask()
+    told: list[BaseException] = []
+
+    async def broken(work: WorkContext) -> Any:
+        raise KeyError("secret words")
+
+    worker = shop.worker(broken)
+    worker.on_fault = told.append
+    await worker.step()
+    assert [type(error) for error in told] == [KeyError]
+    assert (await shop.job()).last_error == "INTERNAL"
