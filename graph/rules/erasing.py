@@ -57,7 +57,11 @@ def blanked(node: Node) -> Blanked | None:
     """Return what a lost node keeps instead of its content; None for kinds that have none."""
     match node:
         case BlockVersion():
-            fields = {"text": ERASED, "condition": _if_there(node.condition), "conclusion": _if_there(node.conclusion)}
+            fields: dict[str, Any] = {
+                "text": ERASED,
+                "condition": _if_there(node.condition),
+                "conclusion": _if_there(node.conclusion),
+            }
             return _with_vector(node, fields)
         case Episode():
             fields = {"topic": ERASED, "summary": ERASED, "questions": (), "conclusions": None, "systems": ()}
