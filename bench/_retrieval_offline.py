@@ -19,6 +19,7 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
+from graph.model.time import Millis
 from graph.rules.decay import DecaySettings, age_in_days, decay
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, ItemKind, TextKind, best_first, fuse, message_score
 from graph.rules.rerank_graph import GraphCandidate, graph_scores
@@ -59,6 +60,7 @@ class Index:
         self.turns = turns
         self.by_id = {turn.id: place for place, turn in enumerate(turns)}
         self.times = {turn.id: turn.said_at for turn in turns}
+        self.places_in_time = {turn.id: Millis(round(turn.said_at.timestamp() * 1_000)) for turn in turns}
         alone = [analyze(turn.indexed) for turn in turns]
         windows = [sum(alone[max(0, place - 1) : place + 2], ()) for place in range(len(turns))]
         self._texts = {TextKind.MESSAGE: alone, TextKind.MESSAGE_WINDOW: windows}
@@ -74,7 +76,7 @@ class Index:
             for turn, one, two in zip(self.turns, alone, window, strict=True)
             if one > 0 or two > 0
         }
-        return best_first(scores, self.times)[:depth]
+        return best_first(scores, self.places_in_time)[:depth]
 
     def candidate(self, id_: str, ranks: Mapping[str, int]) -> GraphCandidate:
         place = self.by_id[id_]
@@ -111,7 +113,7 @@ def search(index: Index, question: str, *, depth: int, rerank: bool, now: dateti
         id_: score * decay(ItemKind.MESSAGE, age_in_days(index.times[id_], now), settings)
         for id_, score in zip(ids, scores, strict=True)
     }
-    return best_first(aged, index.times)
+    return best_first(aged, index.places_in_time)
 
 
 def recall_and_ndcg(ranked: Sequence[str], evidence: frozenset[str], k: int = 10) -> tuple[float, float]:

@@ -20,6 +20,8 @@ NodeId = NewType("NodeId", str)
 WorkspaceId = NewType("WorkspaceId", str)
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
+"""Two characters of an id for each ten bits."""
 _LOCAL = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _CHECK_BYTES = 6
 
@@ -39,7 +41,7 @@ def encode_body(time_ms: int, randomness: bytes) -> str:
     '00000000000000000000000000'
     """
     number = (time_ms & (2**48 - 1)) << 80 | int.from_bytes(randomness[:10], "big")
-    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[(number >> shift) & 1023] for shift in range(120, -1, -10)])
 
 
 def node_id(prefix: str, body: str) -> NodeId:

@@ -9,11 +9,14 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Conversation, Source, SourceKind, Thread
 from graph.model.time import Millis
+
+_NO_PROPS: Mapping[str, int] = MappingProxyType({})
 
 
 class Arrival(StrEnum):
@@ -98,14 +101,13 @@ def message_source(
 def links_of(source: Source, *, replaces: Source | None = None) -> list[Edge]:
     """Return the edges of a new source: where it was said, to which base it belongs, what it replaces."""
     places = (
-        (EdgeType.SCOPED_TO, source.pool),
-        (EdgeType.IN_CHANNEL, source.channel_id),
-        (EdgeType.IN_CONVERSATION, source.conversation_id),
-        (EdgeType.IN_THREAD, source.thread_id),
-        (EdgeType.SUPERSEDES, replaces.id if replaces else None),
+        (EdgeType.SCOPED_TO, source.pool, _NO_PROPS),
+        (EdgeType.IN_CHANNEL, source.channel_id, {"seq": source.seq}),
+        (EdgeType.IN_CONVERSATION, source.conversation_id, _NO_PROPS),
+        (EdgeType.IN_THREAD, source.thread_id, _NO_PROPS),
+        (EdgeType.SUPERSEDES, replaces.id if replaces else None, _NO_PROPS),
     )
-    props: Mapping[EdgeType, Mapping[str, int]] = {EdgeType.IN_CHANNEL: {"seq": source.seq}}
-    return [Edge(type=t, source=source.id, target=to, props=props.get(t, {})) for t, to in places if to]
+    return [Edge(type=type, source=source.id, target=to, props=props) for type, to, props in places if to]
 
 
 def in_talk_order(messages: Iterable[Source]) -> list[Source]:

@@ -10,6 +10,8 @@ from enum import StrEnum
 from math import log
 from typing import Final
 
+from graph.model.time import Millis
+
 K1: Final = 1.2
 B: Final = 0.75
 """The customary constants of BM25, fixed by RE-9."""
@@ -166,15 +168,13 @@ def choose_matches(matches: Iterable[Match], *, frequency: Mapping[str, int], li
     return sorted(matches, key=preference)[:limit]
 
 
-def best_first(scores: Mapping[str, float], times: Mapping[str, datetime]) -> list[str]:
+def best_first(scores: Mapping[str, float], times: Mapping[str, Millis]) -> list[str]:
     """Return the ids by falling score; equal ones newer first, then in byte order.
 
-    >>> from datetime import UTC
-    >>> now = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> best_first({"b": 1.0, "a": 1.0, "c": 2.0}, dict.fromkeys("abc", now))
+    >>> best_first({"b": 1.0, "a": 1.0, "c": 2.0}, dict.fromkeys("abc", Millis(0)))
     ['c', 'a', 'b']
     """
-    return sorted(scores, key=lambda id_: (-scores[id_], -times[id_].timestamp(), id_))
+    return sorted(scores, key=lambda id_: (-scores[id_], -times[id_], id_))
 
 
 def owners_best_first(hits: Iterable[str], owner_of: Mapping[str, str]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from graph.model.edges import Edge
 from graph.model.fields import Node
@@ -227,9 +227,11 @@ class Match:
     df_limit: int = 10_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextHit:
-    """One text that matched: how often each asked word occurs in it, and its length in words."""
+class TextHit(NamedTuple):
+    """One text that matched: how often each asked word occurs in it, and its length in words.
+
+    A tuple, for a question has a thousand of them.
+    """
 
     id: str
     guard: NodeId

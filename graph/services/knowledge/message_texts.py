@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source, SourceKind, SourceState
@@ -22,7 +23,8 @@ WINDOW = "window"
 async def reindex_around(writer: Writer, changed: Collection[Source], language: str) -> None:
     """Rebuild the texts of messages that changed, came or went, and the windows of their neighbours.
 
-    Messages that are no longer live and latest lose their texts; call it after the change was written.
+    Messages that are no longer live and latest lose their texts; call it after the change was written, with the
+    messages as they are now.
     """
     by_line: dict[tuple[NodeId | None, NodeId | None, NodeId | None], list[Source]] = {}
     for source in changed:
@@ -62,12 +64,19 @@ async def _line_around(reader: Reader, changed: list[Source]) -> list[Source]:
     inside = _line(first, Range("occurred_at", first.occurred_at, last.occurred_at + 1))
     before = _line(first, Range("occurred_at", None, first.occurred_at))
     after = _line(first, Range("occurred_at", last.occurred_at + 1, None))
-    middle = await reader.find(COMMIT_GUARD, Find(kind=Source, where=inside))
+    middle = await _between(reader, inside, [s for s in changed if s.latest and s.state == SourceState.LIVE])
     earlier = await reader.find(
         COMMIT_GUARD, Find(kind=Source, where=before, order=By("occurred_at", descending=True), first=3)
     )
     later = await reader.find(COMMIT_GUARD, Find(kind=Source, where=after, order=By("occurred_at"), first=3))
-    return in_talk_order([*earlier.nodes, *middle.nodes, *later.nodes])
+    return in_talk_order([*earlier.nodes, *middle, *later.nodes])
+
+
+async def _between(reader: Reader, where: Where, known: list[Source]) -> Sequence[Source]:
+    """Return the messages of a stretch: most often those at hand are all, and a count tells so for much less."""
+    if (await reader.aggregate(COMMIT_GUARD, Source, where)).get(None, 0) == len(known):
+        return known
+    return (await reader.find(COMMIT_GUARD, Find(kind=Source, where=where))).nodes
 
 
 def _line(of: Source, span: Where) -> Where:
@@ -88,8 +97,8 @@ def _alone(source: Source, words: tuple[str, ...]) -> TextRow:
 
 
 def _window(window: Window, words: dict[NodeId, tuple[str, ...]]) -> TextRow:
-    joined = tuple(word for member in window.members for word in words[member.id])
-    return _row(window.center, WINDOW, joined)
+    joined = chain.from_iterable([words[member.id] for member in window.members])
+    return _row(window.center, WINDOW, tuple(joined))
 
 
 def _row(source: Source, part: str, words: tuple[str, ...]) -> TextRow:

@@ -154,37 +154,70 @@ async def _neighbours(
     """Return each message without a thread between its neighbours of the same channel, in time order.
 
     Neighbours are the nearest by arrival. They are fetched by their numbers, one read a channel; where others stand
-    between (threads, hidden ones), the missing side is read on its own.
+    between (threads, hidden ones) a wider read follows, and what is missing even then is read on its own.
     """
-    alone = [c.node for c in messages if not c.node.thread_id]
-    lines: dict[NodeId | None, dict[int, Source]] = {}
-    for channel in dict.fromkeys(m.channel_id for m in alone):
-        lines[channel] = await _near(session, viewer, channel, [m for m in alone if m.channel_id == channel], each_side)
+    alone = [c.node for c in messages if not c.node.thread_id] if each_side else []
     found: dict[NodeId, list[Source]] = {}
-    for message in alone:
-        before, after = _sides(lines[message.channel_id], message, each_side)
-        if len(before) < min(each_side, message.seq - 1):
-            before = await _side(session, viewer, message, each_side, descending=True)
-        if len(after) < each_side:
-            after = await _side(session, viewer, message, each_side, descending=False)
-        found[message.id] = in_talk_order({s.id: s for s in (*before, message, *after)}.values())
+    for channel in dict.fromkeys(m.channel_id for m in alone):
+        line = _Line(session, viewer, channel, each_side)
+        of_channel = [m for m in alone if m.channel_id == channel]
+        sides = await line.around(of_channel)
+        for message in of_channel:
+            before, after = sides[message.id]
+            found[message.id] = in_talk_order({s.id: s for s in (*before, message, *after)}.values())
     return found
 
 
+_Sides = tuple[list[Source], list[Source]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The messages of a channel outside of threads, by their numbers."""
+
+    session: Session
+    viewer: Viewer
+    channel: NodeId | None
+    each_side: int
+
+    async def around(self, messages: Sequence[Source]) -> Mapping[NodeId, _Sides]:
+        """Return the neighbours of each message before and after it."""
+        found: dict[NodeId, _Sides] = {}
+        for reach in (self.each_side, 4 * self.each_side):
+            missing = [m for m in messages if m.id not in found or not self._is_full(m, found[m.id])]
+            if missing:
+                near = await _near(self.session, self.viewer, self.channel, missing, reach)
+                found |= {m.id: _sides(near, m, reach, self.each_side) for m in missing}
+        return {m.id: await self._filled(m, found[m.id]) for m in messages}
+
+    def _is_full(self, message: Source, sides: _Sides) -> bool:
+        return self._has_before(message, sides[0]) and len(sides[1]) >= self.each_side
+
+    def _has_before(self, message: Source, before: Sequence[Source]) -> bool:
+        return len(before) >= min(self.each_side, message.seq - 1)
+
+    async def _filled(self, message: Source, sides: _Sides) -> _Sides:
+        before, after = sides
+        if not self._has_before(message, before):
+            before = await _side(self.session, self.viewer, message, self.each_side, descending=True)
+        if len(after) < self.each_side:
+            after = await _side(self.session, self.viewer, message, self.each_side, descending=False)
+        return before, after
+
+
 async def _near(
-    session: Session, viewer: Viewer, channel: NodeId | None, messages: Sequence[Source], each_side: int
+    session: Session, viewer: Viewer, channel: NodeId | None, messages: Sequence[Source], reach: int
 ) -> dict[int, Source]:
-    reach = 2 * each_side
     numbers = sorted({n for m in messages for n in range(max(m.seq - reach, 0), m.seq + reach + 1)})
     where = _talk(Eq("channel_id", channel), Eq("thread_id", None), In("seq", numbers))
     page = await session.page(Find(kind=Source, where=where), viewer)
     return {source.seq: source for source in page.nodes}
 
 
-def _sides(line: Mapping[int, Source], message: Source, each_side: int) -> tuple[list[Source], list[Source]]:
-    reach = range(1, 2 * each_side + 1)
-    before = [line[message.seq - n] for n in reach if message.seq - n in line][:each_side]
-    after = [line[message.seq + n] for n in reach if message.seq + n in line][:each_side]
+def _sides(line: Mapping[int, Source], message: Source, reach: int, each_side: int) -> _Sides:
+    steps = range(1, reach + 1)
+    before = [line[message.seq - n] for n in steps if message.seq - n in line][:each_side]
+    after = [line[message.seq + n] for n in steps if message.seq + n in line][:each_side]
     return before, after
 
 

@@ -24,7 +24,7 @@ from graph.text.words import query_words
 
 MAX_QUERY_CHARACTERS = 1_000
 _SPARE = 8
-"""Candidates expanded beyond `search.max_items`, since some end up inside better items."""
+"""Candidates expanded beyond those still wanted, once some turned out to be inside better items."""
 
 
 async def memory_search(session: Session, question: SearchQuestion) -> SearchAnswer:
@@ -80,7 +80,8 @@ async def _fill(
     packed: list[PackedItem] = []
     taken = 0
     while taken < len(ranked):
-        chunk = ranked[taken : taken + most + _SPARE]
+        wanted = most - len(packed) + (_SPARE if taken else 0)
+        chunk = ranked[taken : taken + wanted]
         taken += len(chunk)
         expanded += await expand(session, viewer, chunk, words, settings)
         packed = pack(

@@ -46,6 +46,7 @@ class Clauses:
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._rules: dict[int, Rule] = {}
+        self._listed: dict[str, Clause] = {}
         self._clauses: dict[int, tuple[Clause, frozenset[NodeId]]] = {}
         self._numbers: dict[Rule, int] = {}
         self._filed: dict[tuple[str, str, Clause, frozenset[NodeId]], int] = {}
@@ -55,8 +56,8 @@ class Clauses:
     def reset(self, *, keep: bool) -> None:
         """Forget what holds for one transaction; everything unless `keep`: numbers may have been rolled back."""
         self._passing.clear()
-        if not keep or len(self._clauses) + len(self._filed) + len(self._numbered) > _KNOWN_LIMIT:
-            for known in (self._rules, self._clauses, self._numbers, self._filed, self._numbered):
+        if not keep or len(self._clauses) + len(self._filed) + len(self._numbered) + len(self._listed) > _KNOWN_LIMIT:
+            for known in (self._rules, self._listed, self._clauses, self._numbers, self._filed, self._numbered):
                 known.clear()
 
     # --- what a viewer passes
@@ -121,6 +122,13 @@ class Clauses:
             )
             self._rules.update((n, Rule.decode(text)) for n, text in found)
         return frozenset([self._rules[n] for n in wanted])
+
+    def rules_in(self, column: str) -> Clause:
+        """Return the rules that a guard's row lists."""
+        known = self._listed.get(column)
+        if known is None:
+            known = self._listed[column] = self.rules(json.loads(column))
+        return known
 
     def clause(self, number: int) -> tuple[Clause, frozenset[NodeId]]:
         """Return the rules of a clause and who may not pass it."""

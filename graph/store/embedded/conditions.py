@@ -107,7 +107,28 @@ def _(where: Linked, table: KindTable) -> Sql:
 
 @_sql.register
 def _(where: And, table: KindTable) -> Sql:
-    return joined([_sql(part, table) for part in where.parts], "AND", "1")
+    parts = conjuncts(where)
+    leading = _leading_pair(parts, table)
+    return joined([_sql(p, table) if p in leading else _unindexed(p, table) for p in parts], "AND", "1")
+
+
+def _leading_pair(parts: Sequence[Where], table: KindTable) -> Sequence[Where]:
+    """Return the two conditions that one index answers with a list of values, if there are; else all.
+
+    SQLite takes a list to be longer than all rows of a kind, so that it must be shown the way.
+    """
+    for first in parts:
+        for then in parts:
+            if isinstance(first, Eq) and isinstance(then, In) and table.seeks_pair(first.field, then.field):
+                return first, then
+    return parts
+
+
+def _unindexed(part: Where, table: KindTable) -> Sql:
+    """Return a condition for which no index is looked up: a unary plus stands before its column."""
+    sql = _sql(part, table)
+    plain = isinstance(part, Eq | In) and sql.text.startswith('n."')
+    return Sql(f"+{sql.text}", sql.parameters) if plain else sql
 
 
 @_sql.register

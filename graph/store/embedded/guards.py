@@ -12,6 +12,8 @@ from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed
 
 GUARD_COLUMNS = "g.node, g.kind, g.workspace, g.pool, g.need, g.rules, g.live, g.held, g.excluded, g.tags, g.sort_at"
+_NEEDS = {need.value: need for need in Need}
+_NOBODY: frozenset[NodeId] = frozenset()
 
 
 def guards(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
@@ -34,17 +36,19 @@ def audiences(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, Audien
     return {row[0]: read(*row) for row in rows}
 
 
-def tag_texts(session: Session, rows: Sequence[tuple[Any, ...]]) -> Mapping[int, str]:
-    """Return the texts of the tags in these guard rows."""
-    numbers = {n for row in rows if row[9] != "[]" for n in json.loads(row[9])}
-    if not numbers:
-        return {}
-    return dict(
+def tag_texts(session: Session, rows: Sequence[tuple[Any, ...]]) -> Mapping[str, tuple[str, ...]]:
+    """Return the texts of the tags in these guard rows, by how the rows name them."""
+    lists: dict[str, list[int]] = {column: json.loads(column) for column in {row[9] for row in rows}}
+    numbers = {n for tags in lists.values() for n in tags}
+    texts = dict(
         session.rows("SELECT t.n, t.text FROM json_each(?) w CROSS JOIN tag t ON t.n = w.value", (listed(numbers),))
+        if numbers
+        else ()
     )
+    return {column: tuple([texts[n] for n in tags]) for column, tags in lists.items()}
 
 
-def guard_of(session: Session, row: Sequence[Any], tags: Mapping[int, str]) -> Guard:
+def guard_of(session: Session, row: Sequence[Any], tags: Mapping[str, tuple[str, ...]]) -> Guard:
     """Return the guard of a row of `GUARD_COLUMNS`."""
     node, kind, workspace, pool, need, rules, live, held, excluded, tagged, sort_at = row
     return Guard(
@@ -52,11 +56,11 @@ def guard_of(session: Session, row: Sequence[Any], tags: Mapping[int, str]) -> G
         kind=kind,
         workspace=workspace,
         pool=pool,
-        need=Need(need),
-        rules=None if rules is None else session.clauses.rules(json.loads(rules)),
+        need=_NEEDS[need],
+        rules=None if rules is None else session.clauses.rules_in(rules),
         live=bool(live),
         held=bool(held),
-        excluded=frozenset(json.loads(excluded)),
-        tags=() if tagged == "[]" else tuple(tags[n] for n in json.loads(tagged)),
+        excluded=_NOBODY if excluded == "[]" else frozenset(json.loads(excluded)),
+        tags=tags[tagged],
         sort_at=sort_at,
     )

@@ -32,5 +32,5 @@ def _identity(edge: Edge) -> tuple[str, str, str, str]:
 
 def _row(edge: Edge) -> tuple[str | None, ...]:
     props = to_json(dict(edge.props)) if edge.props else None
-    record = None if edge.record is None else to_json(tuple(edge.record))
+    record = None if edge.record is None else to_json(tuple(edge.record)) if edge.record else "[]"
     return (*_identity(edge), props, record)

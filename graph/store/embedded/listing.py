@@ -21,7 +21,7 @@ from graph.store.embedded.newest import newest_for_system, newest_for_viewer
 from graph.store.embedded.session import Session
 from graph.store.embedded.tables import KindTable, table_of, table_of_id
 from graph.store.embedded.values import decode, listed
-from graph.store.query import After, By, Eq, Find, In, Linked, Newest, Page, Tagged, Where
+from graph.store.query import After, And, By, Eq, Find, In, Linked, Newest, Page, Range, Tagged, Where
 
 N = TypeVar("N", bound=Node)
 
@@ -186,7 +186,7 @@ def audience_source(passing: Passing, table: KindTable, tags: Sequence[int]) -> 
 
 
 def _table_is_shorter(session: Session, passing: Passing, table: KindTable, where: Where | None) -> bool:
-    ways = [part for part in conjuncts(where) if _seeks(part, table)]
+    ways = _ways(conjuncts(where), table)
     if not ways:
         return False
     visible = session.value(
@@ -210,6 +210,20 @@ def _matches(session: Session, table: KindTable, way: Where, limit: int) -> bool
         f"SELECT count(*) FROM (SELECT 1 FROM {table.name} n WHERE {fits.text} LIMIT {limit:d})", fits.parameters
     )
     return bool(found < limit)
+
+
+def _ways(parts: Sequence[Where], table: KindTable) -> list[Where]:
+    """Return what an index finds rows by, the narrowest first: two fields of one index, then single ones."""
+    pairs = [
+        And((first, then))
+        for first in parts
+        if isinstance(first, Eq) and first.value is not None
+        for then in parts
+        if isinstance(then, In | Range | Eq)
+        and table.seeks_pair(first.field, then.field)
+        and then != Eq(then.field, None)
+    ]
+    return [*pairs, *(part for part in parts if _seeks(part, table))]
 
 
 def _seeks(part: Where, table: KindTable) -> bool:

@@ -102,13 +102,13 @@ class _Asking:
 
     def _weighed(self, found: Sequence[int], words: Sequence[str], need: int) -> list[int]:
         """Choose among a few texts by looking at their words."""
-        needles = [terms.needle(word) for word in words]
-        rows = self.session.rows(
-            "SELECT t.n, t.words, t.sort_at, t.id FROM json_each(?) w CROSS JOIN text t ON t.n = w.value",
-            (listed(found),),
+        lacks = "".join("instr(t.words, ?) = 0, " for _ in words)
+        rows = self.session.db.execute(
+            "SELECT t.n FROM json_each(?) w CROSS JOIN text t ON t.n = w.value"
+            f" ORDER BY {lacks}t.sort_at DESC, t.id LIMIT ?",
+            (listed(found), *map(terms.needle, words), need),
         )
-        rows.sort(key=lambda row: ([needle not in row[1] for needle in needles], -row[2], row[3]))
-        return [row[0] for row in rows[:need]]
+        return [n for (n,) in rows]
 
     def _query(self, held: Sequence[str], missing: Sequence[str]) -> str:
         query = " AND ".join(map(self._one, held))
@@ -146,16 +146,8 @@ def _needles(words: Sequence[str]) -> Sequence[tuple[str, str]]:
 
 def _hit(row: Sequence[Any], needles: Sequence[tuple[str, str]]) -> TextHit:
     id, guard, item, part, pool, text, length, sort_at = row
-    return TextHit(
-        id=id,
-        guard=guard,
-        item=item,
-        part=part,
-        pool=pool,
-        counts={word: count for word, needle in needles if (count := text.count(needle))},
-        length=length,
-        sort_at=sort_at,
-    )
+    counts = {word: count for word, needle in needles if (count := text.count(needle))}
+    return TextHit(id, guard, item, part, pool, counts, length, sort_at)
 
 
 def _match_everything(session: Session, scope: SystemScope, question: Match, words: Sequence[str]) -> Matches:

@@ -155,6 +155,10 @@ class KindTable:
         """True if an index finds rows by this field."""
         return name == "id" or name in {fields[0] for fields in (*self.spec.unique, *self._plain_indexes())}
 
+    def seeks_pair(self, first: str, then: str) -> bool:
+        """True if an index finds rows by a value of the first field and values of the other."""
+        return any(fields[:2] == (first, then) for fields in (*self.spec.unique, *self._plain_indexes()))
+
     def _plain_indexes(self) -> list[tuple[str, ...]]:
         compound = [fields for fields in self.spec.indexes if fields not in self.spec.unique]
         single = [(f.name,) for f in self.spec.fields if f.indexed and (f.name,) not in self.spec.unique]

@@ -35,19 +35,18 @@ def index(session: Session, texts: Sequence[TextRow]) -> None:
     ordered = sorted(latest.values(), key=lambda text: first_number(text.sort_at))  # the index wants rising numbers
     parts = {part: interned(session.db, "part", part) for part in {text.part for text in ordered}}
     numbers = _Numbers(session)
-    rows = [(numbers.next(text.sort_at), text, parts[text.part]) for text in ordered]
+    rows = [(numbers.next(text.sort_at), text, parts[text.part], terms.packed(text.words)) for text in ordered]
     session.db.executemany(
         "INSERT INTO text(n, id, kind, guard, item, part, pool, words, length, sort_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [_row(n, text, part) for n, text, part in rows],
+        [_row(*row) for row in rows],
     )
     clauses = _clauses_of(session, {text.guard for text in ordered})
-    written = [_Text(n, text.index.value, text.guard, part, terms.packed(text.words)) for n, text, part in rows]
+    written = [_Text(n, text.index.value, text.guard, part, words) for n, text, part, words in rows]
     _add_terms(session, ((text, clauses.get(text.guard, ())) for text in written))
 
 
-def _row(n: int, text: TextRow, part: int) -> tuple[Any, ...]:
-    words = terms.packed(text.words)
+def _row(n: int, text: TextRow, part: int, words: str) -> tuple[Any, ...]:
     return n, text.id, text.index.value, text.guard, text.item, part, text.pool, words, len(text.words), text.sort_at
 
 
@@ -99,6 +98,7 @@ class _Numbers:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._next: dict[int, int] = {}
+        self._highest = session.value("SELECT max(n) FROM text")
 
     def next(self, sort_at: int) -> int:
         low = first_number(sort_at)
@@ -107,6 +107,8 @@ class _Numbers:
         return number
 
     def _free(self, low: int) -> int:
+        if self._highest is None or self._highest < low:
+            return low
         _, end = bucket_range(low)
         last = self._session.value("SELECT max(n) FROM text WHERE n >= ? AND n < ?", (low, end))
         return low if last is None else int(last) + 1

@@ -47,7 +47,7 @@ def decode(spec: FieldSpec, column: Any) -> Any:
 def to_json(value: Any) -> str:
     """Return JSON text; equal values give equal texts."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return _SORTED(value)
     except TypeError:  # keys of several types do not sort; JSON makes texts of them all
         return to_json(json.loads(json.dumps(value, allow_nan=False)))
 
@@ -59,6 +59,7 @@ def listed(values: Any) -> str:
 
 
 _LISTED = json.JSONEncoder(separators=(",", ":")).encode
+_SORTED = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def texts_from(column: str) -> tuple[str, ...]:

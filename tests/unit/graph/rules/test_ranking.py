@@ -5,6 +5,7 @@ from math import log
 
 import pytest
 
+from graph.model.time import Millis
 from graph.rules.decay import DecaySettings, age_in_days, decay
 from graph.rules.ranking import (
     Bm25,
@@ -132,7 +133,7 @@ def test_equal_scores_go_by_kind_then_newer_then_id() -> None:
         (2.0, ItemKind.MESSAGE, NOW - timedelta(days=999), "w"),
     ]
     assert [row[3] for row in sorted(rows, key=lambda row: order_key(*row))] == ["w", "x", "y", "z", "B", "b"]
-    assert best_first({"b": 1.0, "a": 1.0}, {"b": NOW, "a": NOW}) == ["a", "b"]
+    assert best_first({"b": 1.0, "a": 1.0}, {"b": Millis(5), "a": Millis(5)}) == ["a", "b"]
 
 
 @pytest.mark.req("RE-9")
