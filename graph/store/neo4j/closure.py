@@ -1,21 +1,26 @@
 """Everything reached along edges, in one round trip.
 
-The engine walks breadth first with a visited set (its pruning expansion, which it takes only if nothing but the end
-and the shortest length is asked), so diamonds cost nothing and a cycle ends. What is handed back is the graph with
+The engine walks breadth first with a visited set (its pruning expansion, which it takes only if nothing but the
+distinct ends are asked), so diamonds cost nothing and a cycle ends. What is handed back is the graph with
 its cycles; whether something on a cycle is proved is for the law alone. Trap: a test over the leaves of paths, in
 Cypher, shows what hangs on a cycle, because a path that only goes round never meets a bad leaf.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.store.neo4j.conditions import relationship_types
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.driver import Rows, Runner, table
 from graph.store.query import Direction, Reached
+
+_COLUMNS = "type(r), m.id, o.id, r.key, r.record"
+
+_MANY = 10_000
+"""Whoever sets a limit wants the nearest; if more is reached than this, it is read level by level."""
 
 
 async def closure(
@@ -30,55 +35,101 @@ async def closure(
     """Return what is reached from `ids`, breadth first; see `graph.store.port.Reader.closure`."""
     starts, among = sorted(set(ids)), relationship_types(types)
     if not starts or not among:
-        return _reached(dict.fromkeys(starts, 0), [], depth=depth, limit=limit)
-    rows = await table(runner, _statement(among, direction, depth), "id, far, walked", ids=starts)
-    depths: dict[NodeId, int] = dict.fromkeys(starts, 0)
-    depths.update((NodeId(id), distance) for id, distance, _ in rows)
-    edges = [(NodeId(id), _edge(direction, id, *found)) for id, _, walked in rows for found in walked]
-    return _reached(depths, edges, depth=depth, limit=limit)
+        return _walked(starts, {}, direction, depth=depth, limit=limit)
+    rows = await table(
+        runner, _statement(among, direction, depth), _COLUMNS, ids=starts, most=None if limit is None else _MANY
+    )
+    if not rows and limit is not None:
+        edges = await _level_by_level(runner, starts, among, direction, limit)
+    else:
+        edges = _by_near_end(rows, direction)
+    return _walked(starts, edges, direction, depth=depth, limit=limit)
 
 
 def _statement(types: str, direction: Direction, depth: int | None) -> str:
+    """Return a statement that binds every edge at a reached node; the distances follow from the edges.
+
+    With `most`, it gives nothing at all if more nodes than that are reached, and stops there.
+    """
     steps = f"*0..{depth if depth is not None else ''}"
     return (
-        "UNWIND $ids AS id CALL (id) { MATCH (s:Node {id: id}) USING INDEX SEEK s:Node(id) "
-        f"MATCH p = (s){_arrow(direction, f'[:{types}{steps}]')}(m) RETURN m, min(length(p)) AS far }} "
-        "WITH m, min(far) AS far "
-        f"WITH m.id AS id, far, COLLECT {{ MATCH (m){_arrow(direction, f'[r:{types}]')}(o) "
-        "RETURN [type(r), o.id, r.key, r.record] } AS walked"
+        "UNWIND $ids AS id MATCH (s:Node {id: id}) USING INDEX SEEK s:Node(id) "
+        f"MATCH (s){_arrow(direction, f'[:{types}{steps}]')}(m) "
+        "WITH DISTINCT m LIMIT coalesce($most + 1, 9223372036854775807) "
+        "WITH collect(m) AS reached WHERE $most IS NULL OR size(reached) <= $most UNWIND reached AS m "
+        f"MATCH (m){_arrow(direction, f'[r:{types}]')}(o)"
     )
+
+
+async def _level_by_level(
+    runner: Runner, starts: Sequence[NodeId], types: str, direction: Direction, limit: int
+) -> Mapping[NodeId, list[Edge]]:
+    """Return the edges at the nearest nodes until there are more than `limit`: for starts that reach very much."""
+    edges: dict[NodeId, list[Edge]] = {}
+    level, seen = list(starts), set(starts)
+    while level and len(edges) <= limit:
+        rows = await table(
+            runner,
+            "UNWIND $ids AS id MATCH (m:Node {id: id}) USING INDEX SEEK m:Node(id) "
+            f"MATCH (m){_arrow(direction, f'[r:{types}]')}(o)",
+            _COLUMNS,
+            ids=level,
+        )
+        edges.update({id: [] for id in level})
+        edges.update(_by_near_end(rows, direction))
+        level = sorted({NodeId(far) for _, _, far, _, _ in rows} - seen)
+        seen.update(level)
+    return edges
 
 
 def _arrow(direction: Direction, relationship: str) -> str:
     return f"-{relationship}->" if direction is Direction.OUT else f"<-{relationship}-"
 
 
-def _edge(direction: Direction, at: str, type: str, other: str, key: str, record: list[str] | None) -> Edge:
-    source, target = (at, other) if direction is Direction.OUT else (other, at)
-    return Edge(
-        type=EdgeType(type),
-        source=NodeId(source),
-        target=NodeId(target),
-        key=key,
-        record=None if record is None else tuple(record),
-    )
+def _by_near_end(rows: Rows, direction: Direction) -> Mapping[NodeId, list[Edge]]:
+    """Return edges by the end they are walked from."""
+    edges: dict[NodeId, list[Edge]] = defaultdict(list)
+    outward = direction is Direction.OUT
+    for type, near, far, key, record in rows:
+        edges[near].append(
+            Edge(
+                type=EdgeType(type),
+                source=near if outward else far,
+                target=far if outward else near,
+                key=key,
+                record=None if record is None else tuple(record),
+            )
+        )
+    return edges
 
 
-def _reached(
-    depths: Mapping[NodeId, int], edges: Sequence[tuple[NodeId, Edge]], *, depth: int | None, limit: int | None
+def _walked(
+    starts: Sequence[NodeId],
+    edges: Mapping[NodeId, list[Edge]],
+    direction: Direction,
+    *,
+    depth: int | None,
+    limit: int | None,
 ) -> Reached:
-    """Cut by depth and limit; edges come with the end they were walked from."""
-    ordered = sorted(depths.items(), key=_by_distance)
-    kept = dict(ordered if limit is None else ordered[:limit])
-    at_kept = [(near, edge) for near, edge in edges if near in kept]
-    walked = [edge for near, edge in at_kept if depth is None or kept[near] < depth]
-    inside = [edge for edge in walked if edge.source in kept and edge.target in kept]
-    return Reached(
-        depths=kept,
-        edges=tuple(sorted(inside, key=lambda edge: edge.identity)),
-        truncated=len(kept) < len(ordered) or len(walked) < len(at_kept),
-    )
+    """Walk the edges level by level, as far as depth and limit allow; a level is taken in id order."""
+    depths: dict[NodeId, int] = {}
+    walked: list[Edge] = []
+    level, distance, truncated = sorted(starts), 0, False
+    while level:
+        room = len(level) if limit is None else max(0, limit - len(depths))
+        truncated |= len(level) > room
+        kept = level[:room]
+        depths.update(dict.fromkeys(kept, distance))
+        at_level = [edge for id in kept for edge in edges.get(id, ())]
+        if distance == depth:
+            truncated |= bool(at_level)
+            break
+        walked += at_level
+        ends = {edge.target if direction is Direction.OUT else edge.source for edge in at_level}
+        level, distance = sorted(ends - depths.keys()), distance + 1
+    inside = [edge for edge in walked if edge.source in depths and edge.target in depths]
+    return Reached(depths=depths, edges=tuple(sorted(inside, key=_identity)), truncated=truncated)
 
 
-def _by_distance(found: tuple[NodeId, int]) -> tuple[Any, ...]:
-    return found[1], found[0]
+def _identity(edge: Edge) -> tuple[str, NodeId, NodeId, str]:
+    return edge.identity

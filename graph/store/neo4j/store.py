@@ -93,7 +93,14 @@ class Neo4jStore:
         return self._health(version, "" if version else "the database is not set up")
 
     async def migrations(self) -> Sequence[Migration]:
-        return await migrations.listed(self._reads)
+        """List the steps; a store that is not open is looked at and closed again, and nothing is changed."""
+        if self._driver is not None:
+            return await migrations.listed(self._reads)
+        self._driver = connect(self._uri, self._auth)
+        try:
+            return await migrations.listed(self._reads)
+        finally:
+            await self.close()
 
     async def export_rows(self) -> AsyncIterator[Row]:
         """Yield everything in one state: writers wait until the last row was taken, readers go on."""

@@ -13,7 +13,7 @@ import pytest
 
 from graph.model.edges import EdgeType
 from graph.model.nodes.knowledge import BlockVersion, Entry
-from graph.store.neo4j import Neo4jStore
+from graph.store.neo4j import Neo4jStore, closure
 from graph.store.neo4j.driver import AutoCommit, Rows, Runner, Sessions, connect
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.query import By, Direction, Eq, Find, Linked, Match, Newest, Tagged, TextIndex
@@ -196,3 +196,19 @@ async def test_who_passes_very_many_clauses_reads_the_kind_in_order(
         recording, neo4j_uri, lambda reader: reader.find(auditor, Find(kind=Entry, order=Newest(), first=PAGE))
     )
     assert not (SORTS | SCANS) & names([found])
+
+
+async def test_a_limited_closure_of_very_much_is_the_nearest_part_of_the_whole(
+    store: Neo4jStore, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = [world.make_entry() for _ in range(31)]
+    edges = [world.cites(tree[(n - 1) // 2], tree[n]) for n in range(1, len(tree))]
+    await world.write(store, *tree, edges=[*edges, world.cites(tree[-1], tree[0])])
+    async with store.reading() as reader:
+        for limit in (1, 6, 7, 31, 40):
+            asked = ([tree[0].id], [EdgeType.CITES], Direction.OUT)
+            at_once = await reader.closure(*asked, limit=limit)
+            with monkeypatch.context() as patched:
+                patched.setattr(closure, "_MANY", 3)
+                assert await reader.closure(*asked, limit=limit) == at_once
+            assert (len(at_once.depths), at_once.truncated) == (min(limit, len(tree)), limit < len(tree))
