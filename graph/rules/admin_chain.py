@@ -38,6 +38,13 @@ class AdminOperation(StrEnum):
     TOKEN_CREATE = "token.create"
     TOKEN_REVOKE = "token.revoke"
     SETTINGS_WRITE = "settings.write"
+    MODEL_PROFILE_SET = "model_profile.set"
+    MODEL_PROFILE_DELETE = "model_profile.delete"
+    JOB_CANCEL = "job.cancel"
+    JOB_RELEASE = "job.release"
+    SKILL_SET = "skill.set"
+    SKILL_ENABLE = "skill.enable"
+    SKILL_DISABLE = "skill.disable"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

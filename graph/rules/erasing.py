@@ -15,6 +15,7 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Episode
 from graph.model.nodes.knowledge import Attribute, BlockVersion, Entry, EntryVersion, Facet, FacetField, RelationVersion
+from graph.model.nodes.learning import Lesson, MemoLine
 from graph.rules.audit_chain import ERASED
 
 
@@ -76,6 +77,8 @@ def blanked(node: Node) -> Blanked | None:
             return Blanked(fields={"value": ERASED})
         case RelationVersion():
             return Blanked(fields={"attributes": None})
+        case Lesson() | MemoLine():
+            return Blanked(fields={"text": ERASED})
         case _:
             return None
 

@@ -14,6 +14,7 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Block, BlockVersion, CurationGuide, Entry, EntryVersion, FacetField, Relation
 from graph.model.nodes.knowledge import RelationVersion as Version
+from graph.model.nodes.learning import Lesson
 from graph.model.time import Millis, parse
 from graph.rules.images import ATTRIBUTE_PREFIX, PAST_PREFIX, Image, same_image
 from graph.rules.operations import imaging
@@ -89,6 +90,7 @@ class Past:
     blocks: dict[NodeId, BlockPast] = field(default_factory=dict)
     relations: dict[NodeId, RelationPast] = field(default_factory=dict)
     guides: dict[NodeId, CurationGuide] = field(default_factory=dict)
+    lessons: dict[NodeId, Lesson] = field(default_factory=dict)
 
     def note_entry(self, state: EntryState) -> None:
         """Remember what an entry is now, or was when it ended."""

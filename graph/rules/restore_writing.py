@@ -13,10 +13,13 @@ from typing import Any
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import Block, CurationGuide, Entry, FacetField, Relation
+from graph.model.nodes.learning import Lesson, ResidentMemo
 from graph.rules.images import BLOCKS, RELATIONS, Image, same_image
 from graph.rules.operations import imaging
 from graph.rules.operations.ending import end_entry
+from graph.rules.operations.memo import check_budget, put_lines
 from graph.rules.operations.naming import take_name
+from graph.rules.operations.skills import end_lesson, put_lesson
 from graph.rules.operations.state import (
     AttributeState,
     BlockState,
@@ -95,6 +98,10 @@ class _Step:
             self._relation(restored)
         elif kind == CurationGuide.PREFIX:
             self._guide(restored)
+        elif kind == Lesson.PREFIX:
+            self._lesson(restored)
+        elif kind == ResidentMemo.PREFIX:
+            self._memo(restored)
 
     # Entries
 
@@ -404,6 +411,24 @@ class _Step:
             touch_entry(self.work, relation.subject_id)
 
     # Guides
+
+    def _lesson(self, restored: Image | None) -> None:
+        """End what a lesson says now, and let it say what it said before as its next version."""
+        current = self.work.lessons.get(self.target)
+        last = current.lesson if current else self.past.lessons[self.target]
+        if current is not None:
+            end_lesson(self.work, current)
+        if restored is not None:
+            overlay, rests_on = NodeId(restored["overlayId"]), support_of_image(restored)
+            made = put_lesson(self.work, overlay, restored["text"], restored["origin"], rests_on, before=last)
+            last = made.lesson
+        self.past.lessons[self.target] = last
+
+    def _memo(self, restored: Image | None) -> None:
+        """Write the lines of a memo again; a memo that was not there yet becomes empty."""
+        lines = [(line["text"], support_of_image(line)) for line in (restored or {}).get("lines", ())]
+        check_budget(self.work, [text for text, _ in lines])
+        put_lines(self.work, self.work.memo, lines)
 
     def _guide(self, restored: Image | None) -> None:
         """Write the text of a guide again; a guide that was not there yet becomes empty."""

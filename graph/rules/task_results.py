@@ -117,6 +117,29 @@ def check_result(result: TaskResult) -> None:
         )
 
 
+def is_recovery(meta: Json) -> bool:
+    """True for a stored result in which a step failed and a later one did not (SK-15).
+
+    >>> is_recovery({"steps": [{"outcome": "error"}, {"outcome": "ok"}]})
+    True
+    >>> is_recovery({"steps": [{"outcome": "ok"}, {"outcome": "error"}]})
+    False
+    """
+    outcomes = [step.get("outcome") for step in _steps(meta)]
+    return StepOutcome.ERROR in outcomes and StepOutcome.OK in outcomes[outcomes.index(StepOutcome.ERROR) :]
+
+
+def is_success(meta: Json, min_steps: int = 0) -> bool:
+    """True for a stored result of a task that succeeded in at least so many steps (SK-15)."""
+    succeeded = isinstance(meta, Mapping) and meta.get("state") == TaskState.SUCCEEDED
+    return succeeded and len(_steps(meta)) >= min_steps
+
+
+def _steps(meta: Json) -> list[Mapping[str, Json]]:
+    steps = meta.get("steps") if isinstance(meta, Mapping) else None
+    return [step for step in steps or () if isinstance(step, Mapping)]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskPlace:
     """Where a result belongs: a conversation, or the own knowledge of its agent (DR-34)."""

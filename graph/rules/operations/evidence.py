@@ -21,6 +21,7 @@ from graph.model.nodes.knowledge import (
     Relation,
     RelationVersion,
 )
+from graph.model.nodes.learning import Lesson, MemoLine, ResidentMemo, Skill
 from graph.rules.operations.limits import PRACTICE
 from graph.rules.operations.schema import CitationIn, Role
 from graph.rules.operations.state import Cited, Support
@@ -32,7 +33,12 @@ from graph.text.quotes import Quote, QuoteRefusal, content_key, find_quote, norm
 
 _STATEMENTS: Final = frozenset(
     kind.PREFIX for kind in (Attribute, Block, BlockVersion, Entry, EntryVersion, Facet, Relation, RelationVersion)
-) | {"lsn", "mml"}
+) | {
+    Lesson.PREFIX,
+    MemoLine.PREFIX,
+    ResidentMemo.PREFIX,
+    Skill.PREFIX,
+}
 """Kinds of what is believed: never evidence, whoever wrote it (DR-5)."""
 
 

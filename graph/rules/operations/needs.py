@@ -23,6 +23,8 @@ from graph.rules.operations.schema import (
     SetAttributes,
     SetSummary,
     SetType,
+    UpdateSkillOverlay,
+    WriteMemo,
     blocks_in,
     citations_in,
 )
@@ -44,6 +46,9 @@ class Needs:
         said: entries in whose blocks and sources a new name or alias is looked for.
         deduces: whether a deduction is among it.
         near: whether an entry of inductions alone is made, so that all readable names must be known.
+        skills: slugs of the Skills whose lessons it changes.
+        lessons: lessons that it replaces or removes.
+        memo: whether it writes the resident memo.
     """
 
     edited: frozenset[NodeId] = frozenset()
@@ -58,11 +63,14 @@ class Needs:
     said: frozenset[NodeId] = frozenset()
     deduces: bool = False
     near: bool = False
+    skills: frozenset[str] = frozenset()
+    lessons: frozenset[NodeId] = frozenset()
+    memo: bool = False
 
     @property
     def named(self) -> frozenset[NodeId]:
         """All ids of nodes of which the actor's right to see them decides."""
-        return self.edited | self.pointed | self.blocks | self.relations | self.cited
+        return self.edited | self.pointed | self.blocks | self.relations | self.cited | self.lessons
 
 
 def needs_of(operations: Iterable[Operation]) -> Needs:
@@ -88,6 +96,9 @@ def needs_of(operations: Iterable[Operation]) -> Needs:
         said=frozenset(NodeId(op.entry) for op in listed if isinstance(op, SetAliases | RenameEntry)),
         deduces=any(block.basis is Basis.DEDUCED for op in listed for block in blocks_in(op)),
         near=any(_is_induced_entry(op) for op in listed),
+        skills=frozenset(op.skill for op in listed if isinstance(op, UpdateSkillOverlay)),
+        lessons=frozenset(NodeId(op.lesson) for op in listed if isinstance(op, UpdateSkillOverlay) and op.lesson),
+        memo=any(isinstance(op, WriteMemo) for op in listed),
     )
 
 

@@ -15,13 +15,22 @@ from graph.rules.operations.verdicts import refuse
 NUMERIC_WORDS: Final = frozenset({"confidence", "probability", "certainty", "score"})
 """Belief is never a number (KN-77)."""
 
-UNAVAILABLE: Final = frozenset({"writeMemo", "updateSkillOverlay"})
-"""Operations of DR-43 that this validator does not carry out: they answer OPERATION_UNAVAILABLE."""
-
 _MAX_NESTING: Final = 12
 
 _ID_FIELDS: Final = frozenset(
-    {"entry", "block", "relation", "subject", "object", "source", "after", "sameAs", "principal", "duplicateOf"}
+    {
+        "entry",
+        "block",
+        "relation",
+        "subject",
+        "object",
+        "source",
+        "after",
+        "sameAs",
+        "principal",
+        "duplicateOf",
+        "lesson",
+    }
 )
 _ID_LISTS: Final = frozenset({"supersedes", "fromBlocks"})
 
@@ -70,7 +79,7 @@ def _mapped(key: str, value: Any, change: Callable[[str], str]) -> Any:
         return change(value)
     if key in _ID_LISTS and isinstance(value, list | tuple):
         return [change(item) if isinstance(item, str) else item for item in value]
-    if key in ("citations", "blocks") and isinstance(value, list | tuple):
+    if key in ("citations", "blocks", "lines") and isinstance(value, list | tuple):
         return [map_ids(item, change) if isinstance(item, Mapping) else item for item in value]
     if key == "deduction" and isinstance(value, Mapping):
         return {name: _basis(name, item, change) for name, item in value.items()}
@@ -112,8 +121,6 @@ def _read(given: Any, name: str) -> Operation:
         raise refuse("SCHEMA_INVALID", "an operation is a JSON object with a field op")
     if "op" not in given:
         raise refuse("SCHEMA_INVALID", "the field op is missing", field="op")
-    if name in UNAVAILABLE:
-        raise refuse("OPERATION_UNAVAILABLE", "memo and Skill experience are not written through this list")
     if name not in KINDS:
         raise refuse("UNKNOWN_OPERATION", f"op is one of {', '.join(KINDS)}")
     if any(word.casefold() in NUMERIC_WORDS for word in _keys(given, _MAX_NESTING)):
@@ -149,6 +156,6 @@ def _schema_error(error: ValidationError) -> OperationRejected:
 
 
 def _field_names(model: Any) -> frozenset[str]:
-    nested = ("source", "quote", "role", "condition", "conclusion", "basis", "date", "key", "value", "text")
+    nested = ("lines", "source", "quote", "role", "condition", "conclusion", "basis", "date", "key", "value", "text")
     more = ("deduction", "standing", "change", "durability", "citations", "authority", "after", "supersedes")
     return frozenset((*model.model_fields, *nested, *more))

@@ -17,6 +17,7 @@ from graph.rules.operations.actors import ActorRules
 from graph.rules.operations.attributes import set_attributes
 from graph.rules.operations.blocks import add_block, delete_block, revise_block
 from graph.rules.operations.entries import create_entry, rename_entry, set_aliases, set_summary, set_type
+from graph.rules.operations.memo import write_memo
 from graph.rules.operations.parsing import Parsed
 from graph.rules.operations.relations import add_relation, remove_relation
 from graph.rules.operations.schema import (
@@ -32,10 +33,14 @@ from graph.rules.operations.schema import (
     SetAttributes,
     SetSummary,
     SetType,
+    UpdateSkillOverlay,
+    WriteMemo,
 )
+from graph.rules.operations.skills import update_overlay
 from graph.rules.operations.state import KnowledgeState
 from graph.rules.operations.verdicts import Done, Outcome, Plan, Verdict, refuse, rejected
 from graph.rules.operations.work import Work
+from graph.text.tokens import DEFAULT_TOKENIZER
 
 
 def plan(
@@ -45,6 +50,7 @@ def plan(
     settings: Settings,
     at: Millis,
     new_id: Callable[[str], NodeId],
+    count_tokens: Callable[[str], int] = DEFAULT_TOKENIZER.count,
 ) -> Plan:
     """Return what each operation would do now, and what to write.
 
@@ -57,8 +63,11 @@ def plan(
         settings: in force for the owner of the base.
         at: time of the commit.
         new_id: makes ids of new nodes from the prefix of their kind.
+        count_tokens: what a text costs in the budgets of memo and Overlays.
     """
-    return plan_on(Work.on(state, actor, settings, at, new_id), operations)
+    work = Work.on(state, actor, settings, at, new_id)
+    work.count_tokens = count_tokens
+    return plan_on(work, operations)
 
 
 def plan_on(work: Work, operations: Sequence[Parsed]) -> Plan:
@@ -83,7 +92,7 @@ def entries_named(operation: Operation) -> tuple[str, ...]:
             return (operation.sameAs,) if operation.sameAs else ()
         case RenameEntry() | SetType() | SetSummary() | SetAliases() | SetAttributes() | AddBlock():
             return (operation.entry,)
-        case EditBlock() | DeleteBlock() | RemoveRelation():
+        case EditBlock() | DeleteBlock() | RemoveRelation() | WriteMemo() | UpdateSkillOverlay():
             return ()
 
 
@@ -138,3 +147,7 @@ def _carry_out(work: Work, operation: Operation) -> Done:
             return add_relation(work, operation)
         case RemoveRelation():
             return remove_relation(work, operation)
+        case WriteMemo():
+            return write_memo(work, operation)
+        case UpdateSkillOverlay():
+            return update_overlay(work, operation)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from graph.model.errors import BadInput
 from graph.model.nodes.knowledge import Basis, Precision, Standing
+from graph.model.nodes.learning import LessonOrigin
 from graph.rules.operations.dates import Date, parse_date
 
 
@@ -254,6 +255,50 @@ class RemoveRelation(_Operation):
     toPrecision: PrecisionIn = None
 
 
+class SkillAction(StrEnum):
+    """What is done to a lesson of a Skill Overlay."""
+
+    ADD = "add"
+    REPLACE = "replace"
+    REMOVE = "remove"
+
+
+class MemoLineIn(_Model):
+    """One line of a resident memo."""
+
+    text: str
+    citations: tuple[CitationIn, ...] = ()
+
+
+class WriteMemo(_Operation):
+    """Write the whole resident memo of the base (RE-4, RE-5); version 0 is that of a memo not written yet."""
+
+    op: Literal["writeMemo"]
+    expectedVersion: Version
+    lines: tuple[MemoLineIn, ...]
+
+
+class UpdateSkillOverlay(_Operation):
+    """Add, replace or remove a lesson of a Skill (section 15)."""
+
+    op: Literal["updateSkillOverlay"]
+    skill: Id
+    action: Annotated[SkillAction, BeforeValidator(_lower)]
+    lesson: Id | None = None
+    expectedVersion: Version | None = None
+    text: str | None = None
+    origin: Annotated[LessonOrigin | None, BeforeValidator(_lower)] = None
+    citations: tuple[CitationIn, ...] = ()
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.lesson is None) != (self.action is SkillAction.ADD):
+            raise ValueError("name the lesson to replace or remove, and none to add one")
+        if (self.text is None) != (self.action is SkillAction.REMOVE):
+            raise ValueError("give the text to add or to replace with")
+        return self
+
+
 Operation = (
     CreateEntry
     | RenameEntry
@@ -266,6 +311,8 @@ Operation = (
     | DeleteBlock
     | AddRelation
     | RemoveRelation
+    | WriteMemo
+    | UpdateSkillOverlay
 )
 
 KINDS: Mapping[str, type[Operation]] = {
@@ -280,6 +327,8 @@ KINDS: Mapping[str, type[Operation]] = {
     "deleteBlock": DeleteBlock,
     "addRelation": AddRelation,
     "removeRelation": RemoveRelation,
+    "writeMemo": WriteMemo,
+    "updateSkillOverlay": UpdateSkillOverlay,
 }
 
 
@@ -294,7 +343,10 @@ def citations_in(operation: Operation) -> Iterator[CitationIn]:
         case SetAttributes():
             for attribute in operation.set:
                 yield from attribute.citations
-        case AddBlock() | EditBlock() | DeleteBlock() | RemoveRelation():
+        case WriteMemo():
+            for line in operation.lines:
+                yield from line.citations
+        case AddBlock() | EditBlock() | DeleteBlock() | RemoveRelation() | UpdateSkillOverlay():
             yield from operation.citations
         case AddRelation() if operation.source is not None:
             yield CitationIn(source=operation.source, quote=operation.quote or "")

@@ -24,6 +24,7 @@ from graph.model.nodes.knowledge import (
     Relation,
     RelationVersion,
 )
+from graph.model.nodes.learning import Lesson, MemoLine, ResidentMemo
 from graph.model.time import Millis
 from graph.rules.names import NamedEntry
 from graph.rules.scopes import KbScope
@@ -181,6 +182,49 @@ class GuideLimits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SkillState:
+    """A Skill as the owner of the base has it.
+
+    Attributes:
+        overlay: where his lessons about it hang; None if it was never enabled for him.
+    """
+
+    id: NodeId
+    slug: str
+    enabled: bool = False
+    overlay: NodeId | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LessonState:
+    """A lesson that is current, in its current version."""
+
+    lesson: Lesson
+    rests_on: Support = field(default_factory=Support)
+
+    @property
+    def id(self) -> NodeId:
+        """Id of the lesson through all its versions: that of its first."""
+        return self.lesson.series
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineState:
+    """A line of a memo that is believed now."""
+
+    line: MemoLine
+    rests_on: Support = field(default_factory=Support)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoState:
+    """The resident memo of a base with its lines in order."""
+
+    memo: ResidentMemo
+    lines: tuple[LineState, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class KnowledgeState:
     """The present, as far as a list needs it.
 
@@ -198,6 +242,10 @@ class KnowledgeState:
         block_of: block of each version at the ends of `derivations`.
         roots: raw sources behind each statement seen.
         principals: principals of the workspace named by the list.
+        skills: by slug, those that the list names and that exist.
+        lessons: current lessons of their Overlays that the base reads and the actor sees.
+        lesson_of: the lesson of each version that the list names and the actor sees.
+        memo: of the base; None if it has none yet.
     """
 
     base: KnowledgeBase
@@ -216,6 +264,10 @@ class KnowledgeState:
     block_of: Mapping[NodeId, NodeId] = field(default_factory=dict)
     roots: Mapping[NodeId, frozenset[NodeId]] = field(default_factory=dict)
     principals: frozenset[NodeId] = frozenset()
+    skills: Mapping[str, SkillState] = field(default_factory=dict)
+    lessons: Mapping[NodeId, LessonState] = field(default_factory=dict)
+    lesson_of: Mapping[NodeId, NodeId] = field(default_factory=dict)
+    memo: MemoState | None = None
 
 
 def cites(holder: NodeId, cited: Cited, at: Millis, *, gathered: bool = False) -> Edge:

@@ -19,12 +19,15 @@ from graph.rules.operations.state import (
     Cited,
     EntryState,
     KnowledgeState,
+    LessonState,
+    MemoState,
     NameOwner,
     RelationState,
     Support,
 )
 from graph.rules.pools import scope_of
 from graph.rules.scopes import KbScope
+from graph.text.tokens import DEFAULT_TOKENIZER
 
 
 @dataclass(kw_only=True, slots=True)
@@ -33,6 +36,7 @@ class Work:
 
     Attributes:
         new_id: makes the id of a node from the prefix of its kind.
+        count_tokens: what a text costs in the budget of a turn.
         reason: of the operation under way, else of the list.
         refs: entries made by the list, by the name that it gave them.
     """
@@ -54,6 +58,9 @@ class Work:
     roots: dict[NodeId, frozenset[NodeId]] = field(default_factory=dict)
     rumours: dict[NodeId, tuple[Cited, ...]] = field(default_factory=dict)
     refs: dict[str, NodeId] = field(default_factory=dict)
+    lessons: dict[NodeId, LessonState] = field(default_factory=dict)
+    memo: MemoState | None = None
+    count_tokens: Callable[[str], int] = DEFAULT_TOKENIZER.count
 
     @classmethod
     def on(
@@ -81,6 +88,8 @@ class Work:
             visible=set(state.visible),
             roots=dict(state.roots),
             rumours=dict(state.rumours),
+            lessons=dict(state.lessons),
+            memo=state.memo,
         )
 
     def fork(self, reason: str | None = None) -> Work:
@@ -102,6 +111,9 @@ class Work:
             roots=dict(self.roots),
             rumours=dict(self.rumours),
             refs=dict(self.refs),
+            lessons=dict(self.lessons),
+            memo=self.memo,
+            count_tokens=self.count_tokens,
         )
 
     def adopt(self, done: Work) -> None:
@@ -109,6 +121,7 @@ class Work:
         self.entries, self.blocks, self.relations = done.entries, done.blocks, done.relations
         self.sources, self.names, self.same_names = done.sources, done.names, done.same_names
         self.visible, self.roots, self.rumours, self.refs = done.visible, done.roots, done.rumours, done.refs
+        self.lessons, self.memo = done.lessons, done.memo
         self.changes.follow(done.changes)
 
     @property

@@ -92,7 +92,7 @@ async def apply_to_base(
     if not dry_run:
         base = await hold_for(cmd, base.id, needs.named)
     state = await load_state(cmd.session, base, needs)
-    decided = plan(parsed, state, actor, settings, cmd.at, cmd.deps.new_id)
+    decided = plan(parsed, state, actor, settings, cmd.at, cmd.deps.new_id, cmd.deps.tokenizer.count)
     if dry_run:
         return ApplyResult(verdicts=decided.verdicts, records=(), tx_id=cmd.tx_id)
     if not actor.skip_rejected:

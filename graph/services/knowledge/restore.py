@@ -17,6 +17,7 @@ from graph.model.nodes.work import AuditRecord
 from graph.rules.audit_chain import AuditDraft, SealedAudit
 from graph.rules.changes import Changes
 from graph.rules.operations.limits import MAX_REASON
+from graph.rules.operations.memo import memo_id
 from graph.rules.operations.state import KnowledgeState
 from graph.rules.operations.work import Work
 from graph.rules.pools import scope_of
@@ -181,8 +182,12 @@ async def _work(cmd: Command, base: KnowledgeBase, present: Present, reason: str
         blocks={id_: state for id_, state in states.blocks.items() if state.block.pool == base.id},
         relations={id_: state for id_, state in states.relations.items() if state.relation.pool == base.id},
         names=present.owners.get(base.id, {}),
+        lessons={id_: state for id_, state in present.learned.lessons.items() if state.lesson.pool == base.id},
+        memo=present.learned.memos.get(memo_id(base.id)),
     )
-    return Work.on(state, await actor_of(cmd, reason), settings, cmd.at, cmd.deps.new_id)
+    work = Work.on(state, await actor_of(cmd, reason), settings, cmd.at, cmd.deps.new_id)
+    work.count_tokens = cmd.deps.tokenizer.count
+    return work
 
 
 def _drafts(cmd: Command, plan: RestorePlan, steps: Sequence[RestoreStep], reason: str) -> list[AuditDraft]:

@@ -8,17 +8,23 @@ from typing import Any
 
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import Block, CurationGuide, Entry, Relation
+from graph.model.nodes.learning import Lesson, ResidentMemo
 from graph.rules.audit_chain import SealedAudit
 from graph.rules.images import Image, guide_image
 from graph.rules.operations import imaging
+from graph.rules.operations.memo import memo_image
+from graph.rules.operations.skills import lesson_image
 from graph.rules.operations.state import NameOwner
 from graph.rules.restore import RestoreNeeds, needs, newest_first
 from graph.services.knowledge.statements import PRESENT, find_all
 from graph.services.knowledge.states import States, read_states
+from graph.services.learning.learned import Learned, read_learned
 from graph.store.port import Reader
 from graph.store.query import And, In, Where
 
-_KINDS = frozenset({Entry.PREFIX, Block.PREFIX, Relation.PREFIX, CurationGuide.PREFIX})
+_KINDS = frozenset(
+    {Entry.PREFIX, Block.PREFIX, Relation.PREFIX, CurationGuide.PREFIX, Lesson.PREFIX, ResidentMemo.PREFIX}
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +38,7 @@ class Present:
     """
 
     states: States
+    learned: Learned
     images: Mapping[str, Image | None]
     names: Mapping[tuple[str, str], str]
     owners: Mapping[NodeId, Mapping[str, NameOwner]]
@@ -45,10 +52,13 @@ async def read_present(reader: Reader, records: Sequence[SealedAudit]) -> Presen
     whole = _of_kinds(asked.whole_entries)
     pools = sorted({record.pool for record in records})
     states = await read_states(reader, ids, whole=whole, relations_where=await _rivals(reader, asked, ids, pools))
+    learned = await read_learned(reader, ids)
+    states.past.lessons = dict(learned.last)
     owners = await _owners(reader, asked)
     return Present(
         states=states,
-        images={**_images(states), **_guide_images(states, records)},
+        learned=learned,
+        images={**_images(states), **_learned_images(learned, records), **_guide_images(states, records)},
         names={(pool, name): o.entry for pool, named in owners.items() for name, o in named.items() if o.live},
         owners=owners,
     )
@@ -132,8 +142,22 @@ def _images(states: States) -> dict[str, Image | None]:
 
 def _guide_images(states: States, records: Sequence[SealedAudit]) -> dict[str, Image | None]:
     """Return the images of guides; an empty one is what the newest of its records left: an empty text, or none yet."""
-    unmade = {record.draft.target_id: record.draft.after is None for record in reversed(newest_first(records))}
+    unmade = _unmade(records)
     return {
         id_: None if not guide.text and unmade.get(id_, False) else guide_image(guide.text)
         for id_, guide in states.past.guides.items()
     }
+
+
+def _learned_images(learned: Learned, records: Sequence[SealedAudit]) -> dict[str, Image | None]:
+    """Return the images of lessons and memos; of an empty memo as of an empty guide."""
+    unmade = _unmade(records)
+    images: dict[str, Image | None] = {id_: lesson_image(state) for id_, state in learned.lessons.items()}
+    for id_, memo in learned.memos.items():
+        images[id_] = None if not memo.lines and unmade.get(id_, False) else memo_image(memo)
+    return images
+
+
+def _unmade(records: Sequence[SealedAudit]) -> dict[NodeId, bool]:
+    """Return of each target whether the newest of its records left nothing of it."""
+    return {record.draft.target_id: record.draft.after is None for record in reversed(newest_first(records))}

@@ -33,6 +33,7 @@ from graph.rules.pools import base_id, scope_of
 from graph.rules.scopes import KbScope
 from graph.services.access.session import Session
 from graph.services.knowledge.statements import PRESENT, Statements, find_all, load_statements
+from graph.services.learning.learned import lessons_named, load_lessons, load_memo, load_skills
 from graph.store.port import Reader
 from graph.store.query import And, Direction, Eq, Find, In, Linked
 
@@ -46,9 +47,16 @@ async def load_state(session: Session, base: KnowledgeBase, needs: Needs) -> Kno
     extra = await _said(session, needs, statements)
     sources |= {id_: node for id_, node in extra.items() if isinstance(node, Source)}
     owners, same = await _names(reader, base, needs)
+    skills = await load_skills(reader, base, needs.skills)
+    lessons = await load_lessons(session, skills.values(), bases_read(base))
+    memo = await load_memo(reader, base.id) if needs.memo else None
+    lines = [state.line.id for state in memo.lines] if memo else []
     return KnowledgeState(
         base=base,
-        visible=frozenset(shown) | frozenset(extra) | await _visible_versions(session, statements),
+        visible=frozenset(shown)
+        | frozenset(extra)
+        | await _visible_versions(session, statements)
+        | await session.prove(lines),
         scopes=await _scopes(reader, [*shown.values(), *(state.entry for state in statements.entries.values())]),
         entries=statements.entries,
         blocks=statements.blocks,
@@ -63,6 +71,10 @@ async def load_state(session: Session, base: KnowledgeBase, needs: Needs) -> Kno
         block_of=await _blocks_of(reader, statements) if needs.deduces else {},
         roots=statements.roots,
         principals=await _principals(reader, base, needs),
+        skills=skills,
+        lessons=lessons,
+        lesson_of=lessons_named(shown),
+        memo=memo,
     )
 
 

@@ -22,9 +22,28 @@ def test_an_unknown_operation_has_its_own_code() -> None:
     assert code_of({"op": "`x` SET n.admin = true //"}) == "UNKNOWN_OPERATION"
 
 
-def test_memo_and_skill_operations_say_that_they_are_not_available_here() -> None:
-    assert code_of({"op": "writeMemo", "expectedVersion": 1, "lines": []}) == "OPERATION_UNAVAILABLE"
-    assert code_of({"op": "updateSkillOverlay"}) == "OPERATION_UNAVAILABLE"
+@pytest.mark.req("DR-43")
+def test_a_lesson_is_added_with_a_text_replaced_by_its_id_and_removed_without_one() -> None:
+    given = {"op": "updateSkillOverlay", "skill": "deploy", "citations": []}
+    assert code_of({**given, "action": "add", "text": "wait"}) == "read"
+    assert code_of({**given, "action": "ADD", "text": "wait", "origin": "AGENT_ADDED"}) == "read"
+    assert code_of({**given, "action": "replace", "text": "wait", "lesson": "l"}) == "read"
+    assert code_of({**given, "action": "remove", "lesson": "l"}) == "read"
+    assert code_of({**given, "action": "add", "text": "wait", "lesson": "l"}) == "SCHEMA_INVALID"
+    assert code_of({**given, "action": "replace", "text": "wait"}) == "SCHEMA_INVALID"
+    assert code_of({**given, "action": "remove", "lesson": "l", "text": "wait"}) == "SCHEMA_INVALID"
+    assert code_of({**given, "action": "forget", "lesson": "l"}) == "SCHEMA_INVALID"
+    assert code_of({"op": "writeMemo", "lines": []}) == "SCHEMA_INVALID"
+
+
+def test_ids_in_memo_lines_and_of_lessons_are_changed_too() -> None:
+    memo = {"op": "writeMemo", "lines": [{"text": "1", "citations": [{"source": "2"}]}]}
+    assert map_ids(memo, lambda id_: "x" + id_)["lines"] == [{"text": "1", "citations": [{"source": "x2"}]}]
+    assert map_ids({"lesson": "1", "skill": "1", "text": "1"}, lambda id_: "x" + id_) == {
+        "lesson": "x1",
+        "skill": "1",
+        "text": "1",
+    }
 
 
 @pytest.mark.req("DR-42")
