@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
-from graph.model.errors import AlreadyExists, LeaseLost, ModelUnavailable, RootwardError, StoreError
+from graph.model.errors import AlreadyExists, LeaseLost, ModelBudgetSpent, ModelUnavailable, RootwardError, StoreError
 from graph.model.fields import Json
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
@@ -182,6 +182,9 @@ class Worker:
                 result = await self.handlers[job.kind](WorkContext(deps=self.deps, job=job, models=self.models))
         except PutOff as wait:
             return _Ending(outcome="put_off", change=partial(rules.put_off, until=wait.until, code=wait.reason))
+        except ModelBudgetSpent as spent:
+            change = partial(rules.put_off, until=spent.details["until"], code=spent.wire_code)
+            return _Ending(outcome="put_off", change=change)
         except Exception as error:  # noqa: BLE001 - the edge of the process: a job
             return self._failure(kind, error)
         return _Ending(outcome="done", change=partial(rules.succeeded, kind=kind, now=self.deps.now(), result=result))

@@ -302,9 +302,23 @@ class ModelBudgetSpent(ModelError):
 
 
 class ModelAnswerInvalid(ModelError):
-    """A model answered, but nothing that can be used; details: `problem`, in one word."""
+    """A model answered, but nothing that can be used; `problem` says why in one word, such as ``cut``."""
 
     code = "MODEL_ANSWER_INVALID"
+
+    def __init__(self, message: str, *, problem: str) -> None:
+        super().__init__(message, problem=problem)
+        self.problem = problem
+
+    @property
+    def was_cut(self) -> bool:
+        """True if the answer ended before it was complete: the next try should ask for less."""
+        return self.problem == "cut"
+
+    @property
+    def wire_code(self) -> str:
+        """Such as ``MODEL_ANSWER_CUT``."""
+        return f"MODEL_ANSWER_{self.problem.upper()}"
 
 
 class ProfileUnavailable(ModelError):

@@ -43,6 +43,7 @@ KINDS: tuple[type[Node], ...] = (
     knowledge.CurationGuide,
     learning.ModelProfile,
     learning.ModelCall,
+    learning.ModelSpending,
     learning.DreamRun,
     learning.DreamBatch,
     learning.Progress,

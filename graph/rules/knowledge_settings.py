@@ -66,6 +66,8 @@ SPECS: Mapping[str, SettingSpec] = MappingProxyType(
         "dream.model_profile": _dream("light", str),
         "dream.model_timeout_seconds": _dream(300, int, 10, 1_800, "s"),
         "dream.output_retries": _dream(1, int, 0, 3),
+        "dream.daily_calls": _dream(1_000, int, 0, 1_000_000, "calls of a model a day and kind of work"),
+        "dream.daily_tokens": _dream(20_000_000, int, 0, 10_000_000_000, "tokens a day and kind of work"),
         "dream.max_operations": _dream(200, int, 1, 10_000, "operations"),
         "dream.transient_patterns": _dream(TRANSIENT_PATTERNS, tuple),
         "dream.first_person": _dream(FIRST_PERSON, tuple),

@@ -71,9 +71,12 @@ class ModelCall(Node):
     """One call of a model with its attempts and its answer, saved before the answer is used.
 
     Attributes:
-        call_key: names the call within its run, so that a restart finds it instead of calling again.
-        source_ids: sources whose text was in the prompt; erasure blanks `answer` by them.
-        attempts: one object a try: `at`, `outcome`, `code`, `inputTokens`, `outputTokens`, `seconds`.
+        call_key: names the call within its run and what was asked, so that a restart finds it instead of calling again.
+        state: ``asked``, ``answered``, ``failed`` or ``erased``.
+        finish: why the model stopped.
+        source_ids: sources and statements whose text was in the prompt; erasure blanks `answer` by them.
+        attempts: one object a try: `at`, `by` (fence of the job), `outcome` (``asked`` until it ended), `inputTokens`,
+            `outputTokens`, `seconds`.
     """
 
     PREFIX: ClassVar[str] = "mcl"
@@ -86,8 +89,9 @@ class ModelCall(Node):
     purpose: str = indexed()
     prompt: str
     model: str
-    state: str
+    state: str = indexed()
     answer: str | None = None
+    finish: str | None = None
     attempts: Json = None
     input_tokens: int = 0
     output_tokens: int = 0
@@ -95,6 +99,22 @@ class ModelCall(Node):
     day: str = indexed("")
     source_ids: tuple[str, ...] = ()
     ended_at: Millis | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelSpending(Node):
+    """What an agent's work of one kind asked of models on one UTC day; its id is made of the three."""
+
+    PREFIX: ClassVar[str] = "msp"
+    GUARDED: ClassVar[bool] = False
+    agent_id: NodeId = indexed()
+    kind: str
+    day: str = indexed()
+    calls: int = 0
+    failed_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micro_usd: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,7 +155,16 @@ class DreamBatch(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Progress(Node):
-    """How far a stage has come for a key (a channel and base, or an agent); `carried` is offered again (DR-18)."""
+    """How far a stage has come for a key (a channel and base, or an agent).
+
+    Attributes:
+        cursor: arrivals up to this number were read.
+        carried: messages left open by the last batch, offered again (DR-18).
+        returned: messages to read once more, though the cursor is past them: their episode is hidden (KN-67), or they
+            were edited (DR-4).
+        failures: failed batches in a row.
+        version: moves with every batch that ended, well or not.
+    """
 
     PREFIX: ClassVar[str] = "prg"
     GUARDED: ClassVar[bool] = False
@@ -144,6 +173,7 @@ class Progress(Node):
     key: str
     cursor: int = 0
     carried: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
     failures: int = 0
     due_at: Millis | None = None
     last_run_at: Millis | None = None

@@ -32,6 +32,7 @@ from graph.services.deps import Deps
 from graph.services.knowledge.materials import job_of
 from graph.services.knowledge.message_texts import reindex_around
 from graph.services.knowledge.withdrawal import versions_of
+from graph.services.learning.model_calls import blank_calls
 from graph.services.ledger import COMMIT_GUARD, Commit, commit
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
@@ -94,6 +95,7 @@ async def erase_source(cmd: Command, source_id: NodeId, reason: str) -> ErasureR
     await _blank_quotes(cmd.writer, ids, counts)
     await _blank_images(cmd.writer, ids, counts)
     await _blank_lost(cmd.writer, changes, counts, ids, dependents)
+    counts["model_calls"] = await blank_calls(cmd.writer, {*ids, *dependents})
     changes.drafts.append(_draft(cmd, versions[0], ids, reason))
     record = await _commit(cmd, changes, versions)
     forget_cached_words()

@@ -1,0 +1,62 @@
+"""Asks a model for an answer of a shape; an answer that does not fit is asked for again with what was wrong (DR-27)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from dreaming.jobs import WorkContext
+from dreaming.models.answers import Good, Problem, Unusable, read_answer
+from dreaming.models.port import ChatMessage, ModelAnswer, ModelRequest, Role
+from dreaming.saved_calls import LightModel, saved_call
+from graph.model.errors import ModelAnswerInvalid
+
+M = TypeVar("M", bound=BaseModel)
+
+_WORTH_ASKING_AGAIN = frozenset({Problem.EMPTY, Problem.NO_JSON, Problem.SCHEMA_ECHO, Problem.INVALID})
+"""A cut answer is not: the same question would be cut again; ask for less."""
+
+
+async def ask(work: WorkContext, light: LightModel, key: str, request: ModelRequest, shape: type[M]) -> M:
+    """Return the model's answer in the shape that was asked for, saved before it is used.
+
+    Args:
+        work: the job under its lease.
+        light: the model with the settings in force; `dream.output_retries` says how often invalid output is asked for
+            again.
+        key: names the question within its work; tries of it get ``/1``, ``/2``, ….
+        request: the first question; `request.schema` should be that of the shape (`shape.model_json_schema()`).
+        shape: what the answer has to be.
+
+    Raises:
+        ModelAnswerInvalid: no try fitted. If `was_cut`, the next run should ask for less: halve the batch.
+        ModelUnavailable, ModelBudgetSpent, LeaseLost: as `saved_call`.
+    """
+    tries = 1 + light.settings["dream.output_retries"]
+    number, question = 1, request
+    while True:
+        answer = await saved_call(work, light, f"{key}/{number}", question)
+        read = read_answer(answer, shape)
+        if isinstance(read, Good):
+            return read.value
+        work.deps.figures.count("model_answers_unusable", purpose=request.purpose, problem=str(read.problem))
+        if number >= tries or read.problem not in _WORTH_ASKING_AGAIN:
+            raise ModelAnswerInvalid(_ADVICE.get(read.problem, _NO_USE), problem=str(read.problem))
+        number, question = number + 1, _again(request, answer, read)
+
+
+_NO_USE = "the model's answer cannot be used: it is asked again later, or choose another model"
+_ADVICE = {
+    Problem.CUT: "the model's answer was cut: the next try asks for less",
+    Problem.REFUSED: "the model refused to answer: it is asked again later, or choose another model",
+}
+
+
+def _again(request: ModelRequest, answer: ModelAnswer, read: Unusable) -> ModelRequest:
+    """Return the question with the answer and what was wrong with it."""
+    wrong = "\n".join(f"- {error}" for error in read.errors) or f"- {read.problem}"
+    said = [ChatMessage(role=Role.ASSISTANT, text=answer.text)] if answer.text.strip() else []
+    told = f"That answer cannot be used:\n{wrong}\nAnswer again: one JSON object of the given schema, nothing else."
+    return replace(request, messages=(*request.messages, *said, ChatMessage(role=Role.USER, text=told)))

@@ -1,0 +1,161 @@
+"""Calls of models that survive their worker: saved with their attempts and answer before the answer is used.
+
+The key names a call within its work, the fingerprint of the request what was asked. After a restart the same key with
+the same request gives the saved answer; with another request (the state moved on) the model is asked anew. An attempt
+is saved and charged to the day's budget before it is made, so a worker killed during a call has paid for it.
+Source: design section 5, bug case 20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dreaming.jobs import WorkContext, confirm_lease
+from dreaming.models.port import Finish, ModelAnswer, ModelPort, ModelRequest
+from dreaming.models.wrappers import TimedModel
+from graph.model.errors import ModelUnavailable
+from graph.model.fields import Json
+from graph.model.nodes.learning import ModelCall
+from graph.model.time import Millis
+from graph.rules.knowledge_settings import Settings
+from graph.rules.model_budget import day_of
+from graph.services.learning.model_calls import (
+    ANSWERED,
+    ASKED,
+    FAILED,
+    begin_attempt,
+    call_id,
+    end_attempt,
+    find_call,
+)
+from graph.services.learning.spending import Account, charge_call, charge_usage, day_limits
+from graph.store.port import Writer
+
+_KEY_CHARS = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LightModel:
+    """The model of an agent with the settings in force; made by `dreaming.light_model`."""
+
+    model: ModelPort
+    settings: Settings
+
+
+async def saved_call(work: WorkContext, light: LightModel, key: str, request: ModelRequest) -> ModelAnswer:
+    """Return the answer to a request, from an earlier run of the same work if it is there.
+
+    Args:
+        work: the job under its lease; its agent and kind are charged.
+        light: the model to ask.
+        key: names the call, such as ``<run id>/<batch>/decide/1``.
+        request: what to ask; `request.source_ids` are kept for erasure.
+
+    Raises:
+        ModelUnavailable: no answer came; the attempt was saved and counted.
+        ModelBudgetSpent: nothing was asked.
+        LeaseLost: nothing was asked.
+    """
+    call = _call(work, light, f"{key}#{request.fingerprint[:_KEY_CHARS]}", request)
+    async with work.deps.store.reading() as reader:
+        found = await find_call(reader, call.call_key)
+    if found is not None and found.state == ANSWERED and found.answer is not None:
+        return _saved_answer(found)
+    began = work.deps.now()
+    await _begin(work, light, call, began)
+    try:
+        answer = await TimedModel(inner=light.model, seconds=light.settings["dream.model_timeout_seconds"]).complete(
+            request
+        )
+    except ModelUnavailable as error:
+        await _end(work, call, began, outcome=error.reason, fields={"state": FAILED})
+        raise
+    await _end(work, call, began, outcome=str(answer.finish), fields=_fields(answer), answer=answer)
+    return answer
+
+
+def _call(work: WorkContext, light: LightModel, call_key: str, request: ModelRequest) -> ModelCall:
+    now = work.deps.now()
+    return ModelCall(
+        id=call_id(call_key),
+        workspace=work.job.workspace,
+        created_at=now,
+        call_key=call_key,
+        job_id=work.job.id,
+        agent_id=work.agent,
+        purpose=request.purpose,
+        prompt=request.prompt,
+        model=light.model.name,
+        state=ASKED,
+        day=day_of(now),
+        source_ids=request.source_ids,
+    )
+
+
+def _saved_answer(call: ModelCall) -> ModelAnswer:
+    return ModelAnswer(
+        text=call.answer or "",
+        input_tokens=call.input_tokens,
+        output_tokens=call.output_tokens,
+        finish=Finish(call.finish or Finish.STOP),
+        model=call.model,
+        cost_micro_usd=call.cost_micro_usd,
+    )
+
+
+async def _begin(work: WorkContext, light: LightModel, call: ModelCall, began: Millis) -> None:
+    async def write(writer: Writer) -> None:
+        await charge_call(writer, _account(work), began, day_limits(light.settings))
+        await begin_attempt(writer, call, {**_attempt(work, began), "outcome": ASKED})
+        await confirm_lease(writer, work.job, began)
+
+    await work.deps.store.transact(write, tx_id=work.deps.ids.new())
+
+
+async def _end(
+    work: WorkContext,
+    call: ModelCall,
+    began: Millis,
+    *,
+    outcome: str,
+    fields: Mapping[str, Json],
+    answer: ModelAnswer | None = None,
+) -> None:
+    """Save how an attempt ended. It was made and paid for, so this needs no lease; who lost it commits nothing else."""
+    now = work.deps.now()
+    used = (answer.input_tokens, answer.output_tokens) if answer else (0, 0)
+    attempt = {
+        **_attempt(work, began),
+        "outcome": outcome,
+        "inputTokens": used[0],
+        "outputTokens": used[1],
+        "seconds": (now - began) / 1_000,
+    }
+    cost = (answer.cost_micro_usd or 0) if answer else 0
+
+    async def write(writer: Writer) -> None:
+        await charge_usage(writer, _account(work), began, tokens=used, cost_micro_usd=cost, failed=answer is None)
+        await end_attempt(writer, call, attempt, {**fields, "ended_at": now})
+
+    await work.deps.store.transact(write, tx_id=work.deps.ids.new())
+
+
+def _attempt(work: WorkContext, began: Millis) -> dict[str, Json]:
+    return {"at": began, "by": work.job.fence}
+
+
+def _fields(answer: ModelAnswer) -> dict[str, Json]:
+    return {
+        "state": ANSWERED,
+        "answer": answer.text,
+        "finish": str(answer.finish),
+        "model": answer.model,
+        "input_tokens": answer.input_tokens,
+        "output_tokens": answer.output_tokens,
+        "cost_micro_usd": answer.cost_micro_usd or 0,
+    }
+
+
+def _account(work: WorkContext) -> Account:
+    return Account(workspace=work.job.workspace, agent=work.agent, kind=work.job.kind)

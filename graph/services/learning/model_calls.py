@@ -1,0 +1,84 @@
+"""The saved calls of models: found by key, written before and after each attempt, blanked by erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from graph.model.access import SystemScope
+from graph.model.fields import Json
+from graph.model.ids import NodeId, node_id
+from graph.model.nodes.evidence import Source, SourceState
+from graph.model.nodes.learning import ModelCall
+from graph.rules.audit_chain import ERASED
+from graph.store.port import Reader, Writer
+from graph.store.query import After, Eq, Find
+
+CALLS = SystemScope(reason="saved calls of models")
+PAGE = 500
+
+ASKED, ANSWERED, FAILED, BLANKED = "asked", "answered", "failed", "erased"
+"""States of a call."""
+
+
+def call_id(call_key: str) -> NodeId:
+    """Return the id of the call of a key."""
+    return node_id(ModelCall.PREFIX, call_key)
+
+
+async def find_call(reader: Reader, call_key: str) -> ModelCall | None:
+    """Return the call of a key, if it was ever made."""
+    id_ = call_id(call_key)
+    found = (await reader.get(CALLS, [id_])).get(id_)
+    return found if isinstance(found, ModelCall) else None
+
+
+async def begin_attempt(writer: Writer, call: ModelCall, attempt: Mapping[str, Json]) -> None:
+    """Save that a call is about to be made; a call of the same key that failed gets one attempt more."""
+    await writer.lock([call.id])
+    found = await find_call(writer, call.call_key)
+    if found is None:
+        await writer.put([replace(call, state=ASKED, attempts=[dict(attempt)])])
+        return
+    await writer.patch(found.id, {"state": ASKED, "attempts": [*(found.attempts or []), dict(attempt)]})
+
+
+async def end_attempt(
+    writer: Writer, call: ModelCall, attempt: Mapping[str, Json], fields: Mapping[str, Json]
+) -> ModelCall:
+    """Save how the attempt that began at ``attempt["at"]`` ended, and return the call as it is then.
+
+    An answer that is there already stays. If a source of the prompt was erased meanwhile, the answer is not kept.
+    """
+    await writer.lock([call.id])
+    found = await find_call(writer, call.call_key)
+    assert found is not None, "an attempt is saved when it begins"
+    attempts = [dict(attempt) if _same(old, attempt) else old for old in found.attempts or []]
+    kept = {} if found.state == ANSWERED else dict(fields)
+    if kept.get("answer") and await _any_erased(writer, found.source_ids):
+        kept |= {"answer": ERASED, "state": BLANKED}
+    await writer.patch(found.id, {**kept, "attempts": attempts})
+    return replace(found, **kept, attempts=attempts)
+
+
+def _same(old: Json, attempt: Mapping[str, Json]) -> bool:
+    return bool(old["at"] == attempt["at"] and old["by"] == attempt["by"])
+
+
+async def _any_erased(reader: Reader, source_ids: Collection[str]) -> bool:
+    nodes = await reader.get(CALLS, [NodeId(id_) for id_ in source_ids])
+    return any(isinstance(node, Source) and node.state == SourceState.ERASED for node in nodes.values())
+
+
+async def blank_calls(writer: Writer, erased: Collection[NodeId]) -> int:
+    """Blank the answers of all calls whose prompt held one of `erased`; return how many. It reads every saved call."""
+    wanted, count = frozenset(erased), 0
+    after: After | None = None
+    while True:
+        page = await writer.find(CALLS, Find(kind=ModelCall, where=Eq("state", ANSWERED), first=PAGE, after=after))
+        hit = [call.id for call in page.nodes if not wanted.isdisjoint(call.source_ids)]
+        await writer.patch_many({id_: {"answer": ERASED, "state": BLANKED} for id_ in hit})
+        count += len(hit)
+        if not page.more:
+            return count
+        after = page.places[-1]

@@ -1,0 +1,142 @@
+"""What operators see and do about background work: list it, cancel it, let parked work begin afresh. Bug case 20.
+
+Who may: admins of the workspace all of it, curators of an agent the agent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from graph.model.errors import BadInput, BadState, NotFound
+from graph.model.ids import NodeId
+from graph.model.nodes.people import Right
+from graph.model.nodes.work import Job
+from graph.model.time import Millis
+from graph.rules.admin_chain import AdminOperation
+from graph.rules.jobs import JobState, cancelled, counts_as_parked, released
+from graph.rules.rights import ViewerFacts, may_administer, rights_on
+from graph.services.access.admin_log import record_admin
+from graph.services.access.commands import Command
+from graph.services.access.people import hold_one
+from graph.services.access.session import Session
+from graph.services.learning.jobs import JOBS
+from graph.store.query import And, By, Eq, Find, In
+
+_OVER = (JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED)
+MAX_CODE = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobView:
+    """A job as operators see it; it holds ids and codes, never content.
+
+    Attributes:
+        state: of the job, and ``parked`` too for one that goes on trying after three failures in a row.
+        reason: code of the last failure, of why it waits or why it was cancelled.
+        next_try_at: when it is tried next; None if it waits for a person or is over.
+    """
+
+    id: NodeId
+    kind: str
+    subject: NodeId | None
+    agent: NodeId | None
+    state: str
+    reason: str | None
+    attempts: int
+    next_try_at: Millis | None
+    heartbeat_at: Millis | None
+
+
+def view_of(job: Job) -> JobView:
+    """Return a job as operators see it."""
+    return JobView(
+        id=job.id,
+        kind=job.kind,
+        subject=job.subject_id,
+        agent=job.agent_id,
+        state=str(JobState.PARKED) if counts_as_parked(job) else job.state,
+        reason=job.last_error,
+        attempts=job.attempts,
+        next_try_at=job.due_at if job.state == JobState.QUEUED else None,
+        heartbeat_at=job.heartbeat_at,
+    )
+
+
+async def list_jobs(
+    session: Session, *, states: Collection[str] = (), agent: NodeId | None = None, first: int = 100
+) -> tuple[JobView, ...]:
+    """Return the background work of the workspace, longest due first, that the caller may see.
+
+    Args:
+        session: of an admin, or of a curator, who sees the work of his agents.
+        states: only in these states; none for all. ``parked`` is found whether it waits for a person or not.
+        agent: only the work of this agent.
+        first: at most so many.
+    """
+    where = [Eq("workspace", session.caller.workspace), *([Eq("agent_id", agent)] if agent else [])]
+    query = Find(kind=Job, where=And([*where, *_stored(states)]), order=By("due_at"))
+    page = await session.reader.find(JOBS, query)
+    shown = [view_of(job) for job in page.nodes if _may_operate(session.facts, job)]
+    return tuple(view for view in shown if not states or view.state in states)[:first]
+
+
+def _stored(states: Collection[str]) -> list[In]:
+    """Return the condition on stored states; parked work that goes on trying is stored as queued."""
+    if not states:
+        return []
+    return [In("state", sorted({*states, *([str(JobState.QUEUED)] if JobState.PARKED in states else [])}))]
+
+
+async def cancel_job(cmd: Command, job_id: NodeId, reason: str) -> JobView:
+    """End a job: it is not tried again until something new asks for its work; a worker that is at it cannot commit.
+
+    Args:
+        cmd: of an admin or curator of the job's agent.
+        job_id: the job.
+        reason: a code that others read, such as ``too_expensive``.
+
+    Raises:
+        NotFound: no such job for the caller.
+        BadInput: the reason is empty or too long.
+        BadState: it is over already.
+    """
+    code = reason.strip()
+    if not 0 < len(code) <= MAX_CODE:
+        raise BadInput(f"give a reason of at most {MAX_CODE} characters", field="reason")
+    job = await _held(cmd, job_id)
+    if job.state in _OVER:
+        raise BadState("the job is over")
+    return await _changed(cmd, job, cancelled(job, code), AdminOperation.JOB_CANCEL)
+
+
+async def release_job(cmd: Command, job_id: NodeId) -> JobView:
+    """Let a job that waits or was given up begin afresh now, its failures forgotten.
+
+    Raises:
+        NotFound: no such job for the caller.
+        BadState: it is running.
+    """
+    job = await _held(cmd, job_id)
+    if job.state == JobState.RUNNING:
+        raise BadState("the job is running")
+    return await _changed(cmd, job, released(cmd.at), AdminOperation.JOB_RELEASE)
+
+
+def _may_operate(facts: ViewerFacts, job: Job) -> bool:
+    return may_administer(facts) or (job.agent_id is not None and Right.CURATOR in rights_on(facts, job.agent_id))
+
+
+async def _held(cmd: Command, job_id: NodeId) -> Job:
+    job = await hold_one(cmd, job_id, Job)
+    if not _may_operate(cmd.facts, job):
+        raise NotFound
+    return job
+
+
+async def _changed(cmd: Command, job: Job, fields: dict[str, object], operation: AdminOperation) -> JobView:
+    await cmd.writer.patch(job.id, fields)
+    await record_admin(cmd, operation, job.id, {"kind": job.kind, "state": job.state, "agent": job.agent_id})
+    found = (await cmd.writer.get(JOBS, [job.id]))[job.id]
+    assert isinstance(found, Job)
+    return view_of(found)
