@@ -13,6 +13,7 @@ from graph.store.neo4j import texts, visible
 from graph.store.neo4j.counters import Counters, row_key
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.find import ANY_TAG, tag_key
+from graph.store.neo4j.rows import map_of, values_of
 from graph.store.neo4j.visible import Interned, interned
 
 State = Mapping[str, Any]
@@ -21,6 +22,10 @@ State = Mapping[str, Any]
 _GUARD_FACTS = ("guardKind", "guardWorkspace", "guardPool", "guardTags", "guardSort")
 
 _EMPTY = dict.fromkeys((*_GUARD_FACTS, "audClauses", "audExcluded", "audTags", "audSort"))
+
+_WRITTEN = ("id", "audClauses", "audExcluded", "audTags", "audSort")
+
+_ROW = ("clause", "kind", "tag", "sort", "n", "node", "excluded")
 
 _STATE = (
     "n {.id, .workspaceId, .guardKind, .guardWorkspace, .guardPool, .guardTags, .guardSort,"
@@ -81,10 +86,9 @@ async def admit(runner: Runner, counters: Counters, states: States, audiences: S
     after = [_after(found[id], wanted[id], clauses[id]) for id in sorted(wanted)]
     await _replace_rows(runner, counters, before, after)
     await runner.run(
-        "UNWIND $rows AS row MATCH (n:Node {id: row.id}) USING INDEX SEEK n:Node(id) "
-        "SET n.audClauses = row.audClauses, n.audExcluded = row.audExcluded, n.audTags = row.audTags, "
-        "n.audSort = row.audSort",
-        rows=[_stored(state) for state in after],
+        "UNWIND $rows AS row MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = row[0] "
+        f"SET n += {map_of(_WRITTEN)}",
+        rows=values_of(after, _WRITTEN),
     )
     states.admitted(after)
     await texts.readmit(runner, counters, {NodeId(state["id"]): state for state in after})
@@ -122,10 +126,6 @@ def _after(state: State, audience: Audience, clauses: Sequence[Interned]) -> Sta
     }
 
 
-def _stored(state: State) -> State:
-    return {name: state[name] for name in ("id", "audClauses", "audExcluded", "audTags", "audSort")}
-
-
 async def _replace_rows(runner: Runner, counters: Counters, before: Sequence[State], after: Sequence[State]) -> None:
     """Write the difference between two sets of audience rows, and count it."""
     old = {_identity(row): row for state in before for row in _rows(state)}
@@ -137,12 +137,14 @@ async def _replace_rows(runner: Runner, counters: Counters, before: Sequence[Sta
     if gone:
         await runner.run(
             "UNWIND $rows AS row MATCH (a:Aud) USING INDEX SEEK a:Aud(clause, kind, tag, sort) WHERE "
-            "a.clause = row.clause AND a.kind = row.kind AND a.tag = row.tag AND a.sort = row.sort DELETE a",
-            rows=gone,
+            "a.clause = row[0] AND a.kind = row[1] AND a.tag = row[2] AND a.sort = row[3] DELETE a",
+            rows=values_of(gone, _ROW),
         )
     for label, rows in (("Aud", _alone(come)), ("Aud:AudSeveral", _not_alone(come))):
         if rows:
-            await runner.run(f"UNWIND $rows AS row CREATE (a:{label}) SET a = row", rows=rows)
+            await runner.run(
+                f"UNWIND $rows AS row CREATE (a:{label}) SET a = {map_of(_ROW)}", rows=values_of(rows, _ROW)
+            )
 
 
 def _rows(state: State) -> Iterable[dict[str, Any]]:

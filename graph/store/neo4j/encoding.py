@@ -50,6 +50,14 @@ def encode_node(node: Node) -> Properties:
     return {name: value for name, value in encode_fields(spec, every).items() if value is not None}
 
 
+@cache
+def properties_of(kind: str) -> tuple[str, ...]:
+    """Return the names of all properties that `encode_node` can give for a kind, the id first."""
+    vector = names.vector_field(schema.kinds()[kind].node)
+    held = [names.property_of(kind, name) for name, _ in _layout(kind) if name != vector]
+    return (*held, VECTOR_BYTES, VECTOR) if vector else tuple(held)
+
+
 def encode_changes(spec: KindSpec, changes: Mapping[str, Any]) -> Properties:
     """Return changed fields as properties; None removes one.
 
@@ -181,10 +189,20 @@ def encode_guard(guard: Guard) -> Properties:
     }
 
 
-GUARD_MAP = (
-    "n {.id, .guardKind, .guardWorkspace, .guardPool, .guardNeed, .guardRules, .guardLive, .guardHeld,"
-    " .guardExcluded, .guardTags, .guardSort}"
+GUARD_PROPERTIES = (
+    "guardKind",
+    "guardWorkspace",
+    "guardPool",
+    "guardNeed",
+    "guardRules",
+    "guardLive",
+    "guardHeld",
+    "guardExcluded",
+    "guardTags",
+    "guardSort",
 )
+
+GUARD_MAP = f"n {{.id, {', '.join(f'.{name}' for name in GUARD_PROPERTIES)}}}"
 
 
 def decode_guard(properties: Mapping[str, Any]) -> Guard:

@@ -9,6 +9,7 @@ from graph.model.ids import NodeId
 from graph.store.neo4j.counters import Counters, text_keys
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import decode_sort, encode_sort
+from graph.store.neo4j.rows import map_of, values_of
 from graph.store.neo4j.schema import TEXT_LABELS
 from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token
 from graph.store.query import TextIndex, TextRow
@@ -17,6 +18,23 @@ State = Mapping[str, Any]
 """Guard and audience of a node as they are stored, see `graph.store.neo4j.audience`."""
 
 _SPAN_DIGITS = 12
+
+_PROPERTIES = (
+    "id",
+    "index",
+    "guard",
+    "item",
+    "part",
+    "pool",
+    "words",
+    "long",
+    "length",
+    "sort",
+    "span",
+    "clauses",
+    "place",
+    "workspace",
+)
 
 EXCLUDING = "x"
 """Token of texts that some viewers may not see whatever they pass."""
@@ -62,7 +80,7 @@ async def index(
         written = [_properties(text, audiences.get(text.guard)) for text in rows.values() if text.index == kind]
         _count(counters, written, by=1)
         if written:
-            await runner.run(_write_statement(kind), rows=written)
+            await runner.run(_write_statement(kind), rows=values_of(written, _PROPERTIES))
 
 
 async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -> None:
@@ -140,7 +158,10 @@ def _seen_by(row: Mapping[str, Any], audience: State | None) -> dict[str, Any]:
 
 def _write_statement(kind: TextIndex) -> str:
     others = "".join(f":{label}" for index, label in TEXT_LABELS.items() if index is not kind)
-    return f"UNWIND $rows AS row MERGE (t:Text {{id: row.id}}) SET t = row SET t:{TEXT_LABELS[kind]} REMOVE t{others}"
+    return (
+        "UNWIND $rows AS row MERGE (t:Text {id: row[0]}) "
+        f"SET t = {map_of(_PROPERTIES)} SET t:{TEXT_LABELS[kind]} REMOVE t{others}"
+    )
 
 
 async def _uncount(

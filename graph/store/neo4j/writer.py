@@ -20,14 +20,17 @@ from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
 from graph.store.neo4j.driver import InTransaction
 from graph.store.neo4j.encoding import (
+    GUARD_PROPERTIES,
     decode_value,
     encode_changes,
     encode_edge,
     encode_guard,
     encode_node,
+    properties_of,
     spec_of,
 )
 from graph.store.neo4j.reader import Neo4jReader
+from graph.store.neo4j.rows import map_of, values_of
 from graph.store.query import Match, Matches, TextRow, Where
 
 T = TypeVar("T")
@@ -130,14 +133,16 @@ class Neo4jWriter(Neo4jReader):
             )
 
     async def guard(self, guards: Sequence[Guard]) -> None:
-        rows = [{"id": guard.node, "properties": encode_guard(guard)} for guard in guards]
+        rows = [{"id": guard.node, **encode_guard(guard)} for guard in sorted(guards, key=lambda guard: guard.node)]
         if rows:
+            properties = ("id", *GUARD_PROPERTIES)
             await self._runner.run(
-                "UNWIND $rows AS row MERGE (n:Node {id: row.id}) ON CREATE SET n:Placeholder SET n += row.properties",
-                rows=sorted(rows, key=lambda row: str(row["id"])),
+                "UNWIND $rows AS row MERGE (n:Node {id: row[0]}) ON CREATE SET n:Placeholder "
+                f"SET n += {map_of(properties)}",
+                rows=values_of(rows, properties),
             )
-            for guard in guards:
-                self._states.guarded(guard.node, encode_guard(guard))
+            for row in rows:
+                self._states.guarded(row["id"], row)
 
     async def admit(self, audiences: Sequence[Audience]) -> None:
         self._clauses.clear()
@@ -194,16 +199,16 @@ class Neo4jWriter(Neo4jReader):
 
     async def _put(self, spec: KindSpec, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert nodes of one kind; MERGE holds each id against other writers, so only a true duplicate is refused."""
-        ids = [row["id"] for row in rows]
+        ids, properties = [row["id"] for row in rows], properties_of(spec.name)
         if len(set(ids)) < len(ids):
             raise self._taken(spec, ("id",))
         found = await self._run_for(
             spec,
-            "UNWIND $rows AS row MERGE (n:Node {id: row.id}) ON CREATE SET n:Placeholder "
+            "UNWIND $rows AS row MERGE (n:Node {id: row[0]}) ON CREATE SET n:Placeholder "
             "WITH n, row WHERE n:Placeholder SET n.lock = 0 WITH n, row WHERE n:Placeholder "
-            f"REMOVE n:Placeholder SET n:{':'.join(labels)} SET n += row "
+            f"REMOVE n:Placeholder SET n:{':'.join(labels)} SET n += {map_of(properties)} "
             "RETURN n.id, n.workspaceId, n.guardKind IS NOT NULL, n.audClauses IS NOT NULL",
-            rows=sorted(rows, key=lambda row: str(row["id"])),
+            rows=values_of(sorted(rows, key=lambda row: str(row["id"])), properties),
         )
         if len(found) < len(ids):
             raise self._taken(spec, ("id",))
