@@ -22,7 +22,7 @@ from api.settings import Settings, store_file
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
-from graph.ports import BlobStore, PageFetcher, Randomness
+from graph.ports import BlobStore, PageFetcher, Randomness, Reranker
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
@@ -48,6 +48,7 @@ class Ports:
     store: Store | None = None
     blobs: BlobStore | None = None
     fetcher: PageFetcher | None = None
+    reranker: Reranker | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,6 +116,7 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         blobs=ports.blobs or open_blobs(settings.blobs.url or _folder(settings.data_dir / BLOBS_FOLDER)),
         fetcher=ports.fetcher or SafeFetcher(clock=ports.clock),
         extractor=DocumentExtractor(),
+        reranker=ports.reranker,
         figures=counted,
     )
 
