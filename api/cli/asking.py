@@ -15,20 +15,28 @@ from api.cli.words import CITED, citation, day, why_hidden
 from graph.model.errors import NotFound
 
 OWNERS = "{ viewer { id displayName } owners(first: 100) { edges { node { id displayName } } } }"
-SEARCH = (
-    """query($query: String!, $owner: ID!, $most: Int) {
+SEARCH = """
+query($query: String!, $owner: ID!, $most: Int) {
   memorySearch(input: {query: $query, ownerId: $owner, maxItems: $most}) {
-    items { ref kind text time stale sources { %s } } routesSkipped { route reason } } }"""
-    % CITED
-)
-ENTRY = """query($id: ID!) { entry(id: $id) { id name type blocks { id current { id text standing stale
-  citations { %s } derivedFrom { __typename id ... on BlockVersion { text citations { %s } } } } } } }""" % (
-    CITED,
-    CITED,
-)
+    items { ref kind text time }
+  }
+}"""
+ENTRY = """
+query($id: ID!) {
+  entry(id: $id) {
+    id name type
+    blocks { current {
+      id text standing stale
+      citations { ...cited }
+      derivedFrom { __typename id ... on BlockVersion { text citations { ...cited } } }
+    } }
+  }
+}"""
 SEES = "query($id: ID!) { node(id: $id) { id } }"
-WHY = """query($id: ID!, $viewer: ID!) { explainVisibility(id: $id, viewerId: $viewer) {
-  visible failure { reason to } nodes { id rules { kind } } } }"""
+WHY = """
+query($id: ID!, $viewer: ID!) {
+  explainVisibility(id: $id, viewerId: $viewer) { visible failure { reason to } nodes { id rules { kind } } }
+}"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +57,7 @@ class Asker:
 
     async def entry(self, id_: str) -> dict[str, Any]:
         """Return an entry with its statements and their citations, as he sees them."""
-        return dict((await self.link.run(ENTRY, token=self.token, id=id_))["entry"])
+        return dict((await self.link.run(ENTRY + CITED, token=self.token, id=id_))["entry"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 
@@ -17,7 +17,10 @@ from api.cli import places
 from api.cli.exits import ServerRefused
 from api.cli.given import Chosen
 from api.settings import store_file
-from graph.model.errors import StoreLocked, StoreUnavailable
+from graph.model.errors import BadState, StoreLocked, StoreUnavailable
+
+if TYPE_CHECKING:
+    from graph.services.deps import Deps
 
 URL = "ROOTWARD_URL"
 TOKEN = "ROOTWARD_TOKEN"
@@ -31,11 +34,19 @@ class Link:
 
     Attributes:
         address: of the running server; empty if the store is open in this process.
+        here: the ports of the store that is open in this process.
     """
 
     http: httpx2.AsyncClient
     chosen: Chosen
-    address: str
+    address: str = ""
+    here: Deps | None = None
+
+    @property
+    def deps(self) -> Deps:
+        """The ports of the store in this process; only where no server runs."""
+        assert self.here is not None
+        return self.here
 
     def token(self, who: str | None = None) -> str:
         """Return the token of somebody by his file; for nobody in particular ``ROOTWARD_TOKEN``, else the admin's.
@@ -102,14 +113,27 @@ async def linked(chosen: Chosen) -> AsyncIterator[Link]:
         async with httpx2.AsyncClient(base_url=address, timeout=TIMEOUT_S, trust_env=False) as http:
             yield Link(http=http, chosen=chosen, address=address)
         return
+    require_store(chosen)
     # Only now: a command that talks to a server starts in a tenth of the time.
     from api.bootstrap import build
 
-    app = build(chosen.settings).app
+    service = build(chosen.settings)
+    app = service.app
     async with app.router.lifespan_context(app):
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url=_HERE, timeout=TIMEOUT_S) as http:
-            yield Link(http=http, chosen=chosen, address="")
+            yield Link(http=http, chosen=chosen, here=service.deps)
+
+
+def require_store(chosen: Chosen) -> None:
+    """Refuse to work on an embedded store that is not there, rather than make an empty one.
+
+    Raises:
+        BadState: there is none.
+    """
+    file = store_file(chosen.settings)
+    if file is not None and not file.exists():
+        raise BadState(f"no server runs, and there is no store at {file}: start with rootward serve")
 
 
 async def find_server(chosen: Chosen) -> str:

@@ -100,9 +100,11 @@ def read_sample(data_dir: Path) -> Mapping[str, Any]:
 
 
 def signed(data_dir: Path) -> list[Signed]:
-    """Return whose tokens lie in the data directory: the admin first, then those of the sample."""
+    """Return whose tokens lie in the data directory: the admin first, then those of the sample, then the others."""
     about = {ADMIN: "administrator", **read_sample(data_dir)["people"]}
-    found = [Signed(key=key, about=text, file=token_file(data_dir, key)) for key, text in about.items()]
+    others = sorted(file.name.removesuffix(_SUFFIX) for file in data_dir.glob(f"[!.]*{_SUFFIX}"))
+    keys = dict.fromkeys([*about, *others])
+    found = [Signed(key=key, about=about.get(key, ""), file=token_file(data_dir, key)) for key in keys]
     return [one for one in found if one.file.is_file()]
 
 

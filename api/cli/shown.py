@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -17,6 +18,20 @@ def out() -> Console:
 def aside() -> Console:
     """Return the console of what is said beside results."""
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def columns(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
+    """Return rows under their heads in columns as wide as they need; nothing is cut, so that ids can be copied.
+
+    >>> print(columns([("a", "1"), ("bcd", "22")], ("Name", "N")))
+    Name  N
+    a     1
+    bcd   22
+    """
+    every = [tuple(head), *(tuple(row) for row in rows)]
+    widths = [max(cell_len(row[at]) for row in every) for at in range(len(head))]
+    padded = ("  ".join(cell + " " * (widths[at] - cell_len(cell)) for at, cell in enumerate(row)) for row in every)
+    return "\n".join(line.rstrip() for line in padded)
 
 
 class Bar:

@@ -67,12 +67,13 @@ class Welcome:
 
     def _things(self, things: ThingsToTry) -> list[str]:
         trace, compare = things.trace, things.compare
+        ask = f"ask {shlex.quote(trace.question)} --as {trace.viewer} --trace"
+        both = f"compare {shlex.quote(compare.question)} --as {compare.sees_more} --with {compare.sees_less}"
         return [
             "  1. Ask a question, and trace the answer to the message behind it:",
-            f"     {self.command} ask {shlex.quote(trace.question)} --as {trace.viewer} --trace",
+            f"     {self.command} {ask}",
             "  2. Ask the same as two people; one of them sees less:",
-            f"     {self.command} compare {shlex.quote(compare.question)} --as {compare.sees_more} "
-            f"--with {compare.sees_less}",
+            f"     {self.command} {both}",
             "  3. Withdraw a source, see what vanishes and why, and restore it:",
             f"     {self.command} withdraw {things.withdraw.source} --restore",
         ]

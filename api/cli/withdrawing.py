@@ -15,13 +15,17 @@ from api.cli.link import Link, linked
 from api.cli.words import CITED, citation, day, why_hidden
 from graph.model.errors import NotFound
 
-SOURCE = "query($id: ID!) { viewer { id displayName } node(id: $id) { ... on Source { id kind title text speakerName occurredAt state } } }"
-RESTING = (
-    "query($id: ID!) { provenance(id: $id, depth: 10, direction: DOWNSTREAM) { truncated nodes { __typename id } } }"
-)
-SHOWN = """... on BlockVersion { text invalidatedAt citations { %s } }
-  ... on Relation { type invalidatedAt subject { name } object { name } evidence { %s } }
-  ... on Facet { field value invalidatedAt }""" % (CITED, CITED)
+SOURCE = """
+query($id: ID!) {
+  viewer { id displayName }
+  node(id: $id) { ... on Source { id kind title speakerName occurredAt } }
+}"""
+RESTING = """
+query($id: ID!) { provenance(id: $id, depth: 10, direction: DOWNSTREAM) { truncated nodes { __typename id } } }"""
+SHOWN = """
+  ... on BlockVersion { text invalidatedAt citations { ...cited } }
+  ... on Relation { type invalidatedAt subject { name } object { name } evidence { ...cited } }
+  ... on Facet { field value invalidatedAt }"""
 STATEMENTS = frozenset({"BlockVersion", "Relation", "Facet"})
 WITHDRAW = "mutation($id: ID!, $reason: String) { withdrawSource(id: $id, reason: $reason) { txId } }"
 RETURN = "mutation($id: ID!, $reason: String) { returnSource(id: $id, reason: $reason) { txId } }"
@@ -102,7 +106,7 @@ async def _nodes(watcher: Onlooker, ids: Sequence[str]) -> AsyncIterator[dict[st
         names = "\n".join(f"n{at}: node(id: $i{at}) {{ __typename id {SHOWN} }}" for at in range(len(part)))
         given = ", ".join(f"$i{at}: ID!" for at in range(len(part)))
         variables = {f"i{at}": id_ for at, id_ in enumerate(part)}
-        found = await watcher.link.run(f"query({given}) {{ {names} }}", token=watcher.token, **variables)
+        found = await watcher.link.run(f"query({given}) {{ {names} }}{CITED}", token=watcher.token, **variables)
         for node in found.values():
             if node is not None:
                 yield node

@@ -23,7 +23,10 @@ RULES: Mapping[str, str] = {
     "workspace": "another workspace",
 }
 
-CITED = "quote role saidAt speaker { displayName } source { id kind title speakerName occurredAt }"
+CITED = """
+fragment cited on Citation {
+  quote role saidAt speaker { displayName } source { id kind title speakerName occurredAt }
+}"""
 """The fields of a citation that `citation` reads."""
 
 

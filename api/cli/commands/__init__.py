@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.commands import asking, server
+from api.cli.commands import administering, asking, data, server
 
 
 def register(app: typer.Typer) -> None:
     """Add every command to the program."""
     server.register(app)
     asking.register(app)
+    data.register(app)
+    administering.register(app)

@@ -1,0 +1,66 @@
+"""`rootward verify` and `anchor`: the audit chains, followed by the service or without it (KN-85, AD-27)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from api.cli import exits, verify_bundle, verify_offline
+from api.cli.given import Chosen
+from api.cli.link import linked
+from graph.model.time import parse
+from graph.services.admin.archive_files import reading
+
+ONLINE = """
+query($from: Int) {
+  verifyAudit(fromSeq: $from) { ok chains { knowledgeBaseId ok brokenAtSeq reason headSeq headHash } }
+}"""
+ANCHOR = "mutation { anchorAudit { seq recordedAt heads hash prevHash } }"
+
+
+def verify_files(path: Path, published: Path | None) -> int:
+    """Check an archive, an export of the audit or an evidence bundle; return the exit code."""
+    extra = [] if published is None else ["--published", str(published)]
+    if (path / "bundle.json").is_file():
+        return verify_bundle.main([str(path), *extra])
+    if path.is_dir() or path.suffix == ".jsonl":
+        return verify_offline.main([str(path), *extra])
+    with reading(path) as folder:
+        return verify_offline.main([str(folder), *extra])
+
+
+async def verify(chosen: Chosen, who: str | None, from_seq: int, out: Console) -> int:
+    """Let the service follow all chains that the caller reads; return the exit code."""
+    async with linked(chosen) as link:
+        found = (await link.run(ONLINE, token=link.token(who), **{"from": from_seq}))["verifyAudit"]
+    for chain in found["chains"]:
+        out.print(_line(chain))
+    broken = sum(not chain["ok"] for chain in found["chains"])
+    out.print(f"{broken} of {len(found['chains'])} chains are BROKEN" if broken else "all chains hold")
+    return exits.DONE if found["ok"] else exits.FOUND
+
+
+async def anchor(chosen: Chosen, out: Console) -> None:
+    """Bind the heads of all chains now and print the anchor as one line that `verify --published` reads."""
+    async with linked(chosen) as link:
+        token = link.token()
+        name = (await link.run("{ workspace { name } }", token=token))["workspace"]["name"]
+        made = (await link.run(ANCHOR, token=token))["anchorAudit"]
+    line = {
+        "workspace": name,
+        "seq": made["seq"],
+        "recorded_at": parse(made["recordedAt"]),
+        "heads": made["heads"],
+        "prev_hash": made["prevHash"],
+        "hash": made["hash"],
+    }
+    out.print(json.dumps(line, ensure_ascii=False, sort_keys=True))
+
+
+def _line(chain: dict[str, Any]) -> str:
+    if chain["ok"]:
+        return f"{chain['knowledgeBaseId']}: intact, {chain['headSeq']} records, head {chain['headHash'][:16]}"
+    return f"{chain['knowledgeBaseId']}: BROKEN at seq {chain['brokenAtSeq']}: {chain['reason']}"
