@@ -72,25 +72,27 @@ class Engine:
 
 
 @asynccontextmanager
-async def engines(*, heap_mb: int = 768, neo4j: bool = True) -> AsyncIterator[list[Engine]]:
-    """Give the open stores, the embedded one first."""
+async def engines(*, heap_mb: int = 768, opened: bool = True) -> AsyncIterator[list[Engine]]:
+    """Give the stores, the embedded one first; unless `opened`, whoever takes them opens and closes them."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rootward-bench-")))
         embedded = EmbeddedStore(folder / "bench.db", clock=SystemClock())
-        await embedded.open()
-        stack.push_async_callback(embedded.close)
+        if opened:
+            await embedded.open()
+            stack.push_async_callback(embedded.close)
         found = [Engine(name=EMBEDDED, store=embedded, folder=folder)]
-        server = _start(heap_mb) if neo4j else None
+        server = _start(heap_mb)
         if server is not None:
             stack.enter_context(server)
-            found.append(await _connected(stack, server, folder))
+            found.append(await _connected(stack, server, folder, opened=opened))
         yield found
 
 
-async def _connected(stack: AsyncExitStack, server: Neo4jServer, folder: Path) -> Engine:
+async def _connected(stack: AsyncExitStack, server: Neo4jServer, folder: Path, *, opened: bool) -> Engine:
     store = Neo4jStore(server.uri, auth=server.auth, database=DATABASE, clock=SystemClock())
-    await store.open()
-    stack.push_async_callback(store.close)
+    if opened:
+        await store.open()
+        stack.push_async_callback(store.close)
     driver = AsyncGraphDatabase.driver(server.uri, auth=server.auth, notifications_min_severity="OFF")
     await stack.enter_async_context(driver)
     return Engine(name=NEO4J, store=store, folder=folder, driver=driver)

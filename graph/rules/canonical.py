@@ -62,7 +62,7 @@ def _is_easy(value: Json) -> bool:
         elif kind is int:
             if not -_SAFE_INTEGER <= item <= _SAFE_INTEGER:
                 return False
-        elif kind is not str and kind is not bool and item is not None:
+        elif kind is not bool and item is not None and not isinstance(item, str):  # texts of an enumeration too
             return False
     return True
 
