@@ -13,10 +13,9 @@ from starlette.routing import BaseRoute
 from api.adapters.blobs import open_blobs
 from api.adapters.extract import DocumentExtractor
 from api.adapters.fetch import SafeFetcher
-from api.adapters.oidc import DEFAULT_CLAIMS, OidcSignIn, OidcVerifier
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from api.app import Check, Parts, create_app
-from api.auth import Authenticator
+from api.auth import Authenticator, Verifier
 from api.observability import PrometheusFigures
 from api.settings import Settings, store_file
 from graph.model.errors import SettingsInvalid, StoreUnavailable
@@ -27,7 +26,6 @@ from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
 from graph.store.memory import MemoryStore
-from graph.store.neo4j import Neo4jStore
 from graph.store.observing import ObservingStore
 from graph.store.port import Store
 from graph.text.tokens import ApproximateTokenizer
@@ -92,10 +90,12 @@ def build(
     return Service(settings=settings, deps=deps, figures=figures, app=create_app(parts), announce=announce)
 
 
-def _oidc(settings: Settings, deps: Deps) -> OidcSignIn | None:
+def _oidc(settings: Settings, deps: Deps) -> Verifier | None:
     given = settings.oidc
     if not given.issuer:
         return None
+    from api.adapters.oidc import DEFAULT_CLAIMS, OidcSignIn, OidcVerifier  # ten MiB that few servers need
+
     verifier = OidcVerifier(
         issuer=given.issuer, audience=given.audience, clock=deps.clock, claims={**DEFAULT_CLAIMS, **given.claims}
     )
@@ -135,6 +135,8 @@ def make_store(settings: Settings, clock: Clock) -> Store:
         raise SettingsInvalid(
             "set the password of the store", name="store.password", origin="default", allowed="a password"
         )
+    from graph.store.neo4j import Neo4jStore  # thirty MiB that a server on a file does not need
+
     return Neo4jStore(url, auth=(settings.store.user, secret), database=settings.store.database, clock=clock)
 
 
