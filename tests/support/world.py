@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import uuid4
 
-from graph.model.access import Rule, RuleKind
+from graph.model.access import Rule, RuleKind, SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, WorkspaceId, hosted_id, node_id
 from graph.model.nodes.evidence import Channel, ChannelKind, Conversation
@@ -111,10 +111,16 @@ class TeamWorld:
         later = Millis(self.deps.now() + TOKEN_LIFE_MS) if expires_at is None else expires_at
 
         async def work(writer: Writer) -> str:
-            node = self._principals()[principal]
+            node = self._principals().get(principal) or await self._stored(principal)
             return (await mint_token(writer, self.deps, node, expires_at=later)).text
 
         return await self.deps.store.transact(work)
+
+    async def _stored(self, principal: NodeId) -> Principal:
+        async with self.deps.store.reading() as reader:
+            node = (await reader.get(SystemScope(reason="the principal of a token"), [principal]))[principal]
+        assert isinstance(node, Principal)
+        return node
 
     async def open(self, channel: NodeId) -> Conversation:
         """Open a conversation of a channel as the host."""
