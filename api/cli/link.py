@@ -116,7 +116,9 @@ async def linked(chosen: Chosen) -> AsyncIterator[Link]:
     require_store(chosen)
     # Only now: a command that talks to a server starts in a tenth of the time.
     from api.bootstrap import build
+    from api.observability import start_logging
 
+    start_logging("error", "json")
     service = build(chosen.settings)
     app = service.app
     async with app.router.lifespan_context(app):
