@@ -7,7 +7,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY graph ./graph
 COPY dreaming ./dreaming
 COPY api ./api
-RUN /opt/rootward/bin/pip install --no-cache-dir -c constraints.txt '.[documents]'
+RUN /opt/rootward/bin/pip install --no-cache-dir -c constraints.txt '.[documents,models]'
 
 FROM python:3.12-slim
 RUN useradd --system --uid 10001 --home-dir /var/lib/rootward --create-home rootward

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from api.adapters.anchor_file import AnchorFile
+from api.adapters.credentials import from_environment
 from api.observability import log_fault
 from api.settings import Settings
+from dreaming.models.making import ProfileModels
 from dreaming.worker import Worker
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink
@@ -27,7 +30,13 @@ async def background(settings: Settings, deps: Deps) -> None:
 
 def make_worker(settings: Settings, deps: Deps) -> Worker:
     """Return the worker for these settings."""
-    return Worker(deps=deps, anchor_minutes=settings.audit.anchor_minutes, anchor_sink=anchor_sink(settings))
+    return Worker(
+        deps=deps,
+        anchor_minutes=settings.audit.anchor_minutes,
+        anchor_sink=anchor_sink(settings),
+        models=ProfileModels(credentials=from_environment(os.environ), figures=deps.figures),
+        on_fault=log_fault,
+    )
 
 
 def anchor_sink(settings: Settings) -> AnchorSink | None:

@@ -147,7 +147,7 @@ def _parameters(model: Model, schema: Json) -> ModelRequestParameters:
 
     if not isinstance(schema, dict) or not model.profile.get("supports_json_schema_output"):
         return ModelRequestParameters()
-    wanted = OutputObjectDefinition(json_schema=schema, name="answer", strict=False)
+    wanted = OutputObjectDefinition(json_schema=schema, name="answer")
     return ModelRequestParameters(output_mode="native", output_object=wanted)
 
 
@@ -175,7 +175,7 @@ def _unavailable(error: Exception) -> ModelUnavailable:
         return ModelUnavailable("timeout")
     if isinstance(error, pai.ModelConnectionError | OSError):
         return ModelUnavailable("network")
-    return ModelUnavailable("bad_response")
+    return ModelUnavailable("bad_request" if isinstance(error, pai.UserError) else "bad_response")
 
 
 def _by_status(status: int) -> str:

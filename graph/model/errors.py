@@ -265,8 +265,9 @@ class ModelError(RootwardError):
 class ModelUnavailable(ModelError):
     """A model gave no answer.
 
-    `reason` is one of ``timeout``, ``network``, ``bad_response`` (not what such a provider answers), ``http_5xx``,
-    ``http_4xx`` or one of 401, 403, 404 and 429 by number. `retry_after_s` is what the provider asked for.
+    `reason` is one of ``timeout``, ``network``, ``bad_response`` (not what such a provider answers), ``bad_request``
+    (such a model takes no such request), ``http_5xx``, ``http_4xx`` or one of 401, 403, 404 and 429 by number.
+    `retry_after_s` is what the provider asked for.
     """
 
     code = "MODEL_UNAVAILABLE"

@@ -176,6 +176,8 @@ def failed(job: Job, *, kind: JobKind, now: Millis, code: str, retry_after_s: fl
         return {**_later(now, wait), "last_error": code}
     if kind.every_s is not None:
         return {**_later(now, kind.every_s), "attempts": 0, "last_error": code}
+    if kind.on_restart is OnRestart.DROP:  # its items wait for the next turn or refresh, which asks again
+        return {**parked(code), "state": str(JobState.FAILED)}
     return parked(code)
 
 
