@@ -27,6 +27,16 @@ from tests.support.neo4j_server import Neo4jServer, Neo4jUnavailable
 
 EMBEDDED, NEO4J = "embedded", "neo4j"
 DATABASE = "neo4j"
+SHARED = "ROOTWARD_BENCH_NEO4J"
+"""Names the address of a server that several benchmarks use one after the other; each empties it first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a server is."""
+
+    uri: str
+    auth: tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,14 +91,14 @@ async def engines(*, heap_mb: int = 768, opened: bool = True) -> AsyncIterator[l
             await embedded.open()
             stack.push_async_callback(embedded.close)
         found = [Engine(name=EMBEDDED, store=embedded, folder=folder)]
-        server = _start(heap_mb)
+        server = _start(stack, heap_mb)
         if server is not None:
-            stack.enter_context(server)
+            await _emptied(server)
             found.append(await _connected(stack, server, folder, opened=opened))
         yield found
 
 
-async def _connected(stack: AsyncExitStack, server: Neo4jServer, folder: Path, *, opened: bool) -> Engine:
+async def _connected(stack: AsyncExitStack, server: Address, folder: Path, *, opened: bool) -> Engine:
     store = Neo4jStore(server.uri, auth=server.auth, database=DATABASE, clock=SystemClock())
     if opened:
         await store.open()
@@ -98,7 +108,28 @@ async def _connected(stack: AsyncExitStack, server: Neo4jServer, folder: Path, *
     return Engine(name=NEO4J, store=store, folder=folder, driver=driver)
 
 
-def _start(heap_mb: int) -> Neo4jServer | None:
+async def _emptied(server: Address) -> None:
+    """Remove what an earlier benchmark left, if the server is shared."""
+    async with (
+        AsyncGraphDatabase.driver(server.uri, auth=server.auth, notifications_min_severity="OFF") as driver,
+        driver.session(database=DATABASE) as session,
+    ):
+        await (await session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS")).consume()
+
+
+def _start(stack: AsyncExitStack, heap_mb: int) -> Address | None:
+    if shared := os.environ.get(SHARED):
+        return Address(uri=shared, auth=("neo4j", "not-checked"))
+    server = start_neo4j(heap_mb)
+    return None if server is None else Address(uri=stack.enter_context(server).uri, auth=server.auth)
+
+
+def start_neo4j(heap_mb: int) -> Neo4jServer | None:
+    """Start a server as ``ROOTWARD_NEO4J`` says; None if it is left out.
+
+    Raises:
+        SystemExit: it is required and cannot be started.
+    """
     mode = os.environ.get("ROOTWARD_NEO4J") or "auto"
     if mode == "off":
         print("LEFT OUT: everything on Neo4j (ROOTWARD_NEO4J=off)", flush=True)

@@ -8,10 +8,11 @@ On the embedded store the goal is a time; on Neo4j it is a ratio to one bare que
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from itertools import cycle
 
 from bench._engines import EMBEDDED, Engine, engines
-from bench._graph import layers
+from bench._graph import Written, layers
 from bench._table import Goal, Table, arguments, at_once, scaled, timed
 from graph.model.edges import PROVENANCE_EDGES
 from graph.model.ids import NodeId
@@ -26,27 +27,31 @@ async def closure(engine: Engine, start: NodeId) -> Reached:
         return await reader.closure([start], PROVENANCE_EDGES, Direction.OUT)
 
 
+async def measure(engine: Engine, written: Sequence[Written], rounds: int, table: Table) -> None:
+    """Add the row of one engine."""
+    for layer in written:
+        await layer.write(engine.store)
+    starts = cycle([node.id for node in written[-1].nodes])
+    size = len((await closure(engine, next(starts))).depths)
+    time = await timed(lambda: closure(engine, next(starts)), rounds, warm_up=10)
+    what = f"closure over {size} nodes, {engine.name}"
+    if engine.name == EMBEDDED:
+        db = engine.bare_sqlite("closure.db")
+        bare = await timed(at_once(lambda: db.execute("SELECT 1").fetchall()), rounds)
+        table.add(what, time, of="bare SELECT 1", reference=bare, goal=Goal(most_ms=1))
+    else:
+        bare = await timed(lambda: engine.bare_query("RETURN 1"), rounds, warm_up=10)
+        table.add(what, time, of="bare round trip", reference=bare, goal=Goal(most_ratio=3))
+
+
 async def main() -> None:
     """Measure all engines."""
     scale = arguments(__doc__).scale
-    rounds, width = scaled(400, scale, least=10), scaled(WIDTH, scale, least=20)
     table = Table("Provenance closure of one observation", scale)
-    written = layers("deep", width, DEPTH)
+    written = layers("deep", scaled(WIDTH, scale, least=20), DEPTH)
     async with engines() as found:
         for engine in found:
-            for layer in written:
-                await layer.write(engine.store)
-            starts = cycle([node.id for node in written[-1].nodes])
-            size = len((await closure(engine, next(starts))).depths)
-            time = await timed(lambda engine=engine: closure(engine, next(starts)), rounds, warm_up=10)  # type: ignore[misc]
-            what = f"closure over {size} nodes, {engine.name}"
-            if engine.name == EMBEDDED:
-                db = engine.bare_sqlite("closure.db")
-                bare = await timed(at_once(lambda db=db: db.execute("SELECT 1").fetchall()), rounds)  # type: ignore[misc]
-                table.add(what, time, of="bare SELECT 1", reference=bare, goal=Goal(most_ms=1))
-            else:
-                bare = await timed(lambda engine=engine: engine.bare_query("RETURN 1"), rounds, warm_up=10)  # type: ignore[misc]
-                table.add(what, time, of="bare round trip", reference=bare, goal=Goal(most_ratio=3))
+            await measure(engine, written, scaled(400, scale, least=10), table)
     table.print()
 
 

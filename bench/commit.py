@@ -65,7 +65,7 @@ class RecordingStore:
 
         async def run(writer: Writer) -> T:
             self.rows.clear()
-            return await work(Recorder(writer, self.rows))  # type: ignore[arg-type]  # a writer in all but name
+            return await work(Recorder(writer, self.rows))
 
         result: T = await self.inner.transact(run, tx_id=tx_id)
         return result
@@ -153,7 +153,10 @@ async def _bare_neo4j(engine: Engine, rows: dict[str, list[Any]], rounds: int) -
                         " CREATE (s)-[:BARE {props: row.props}]->(t)"
                     )
                 else:
-                    found = [{"id": f"{at}{row[0]}" if name == "put" else f"{at}{name}{row[0]}", "f": row[1]} for row in given]
+                    found = [
+                        {"id": f"{at}{row[0]}" if name == "put" else f"{at}{name}{row[0]}", "f": row[1]}
+                        for row in given
+                    ]
                     query = "UNWIND $rows AS row MERGE (b:BareRow {id: row.id}) SET b.fields = row.f"
                 await (await transaction.run(query, rows=found)).consume()
             await transaction.commit()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from bench._table import Goal, Table, arguments, scaled
 
 GOAL = Goal(most_mib=150)
 LIBRARIES = "import apsw, neo4j, sqlite_vec, starlette, strawberry, uvicorn, pydantic, networkx, structlog, httpx2"
+LOG = "server.log"
 _START_TIMEOUT_S, _REST_S = 120, 10
 
 
@@ -51,13 +53,10 @@ async def server_mib(folder: Path, questions: int, rest_s: float) -> float:
         "ROOTWARD_DATA_DIR": str(folder / "data"),
         "ROOTWARD_SERVER__PORT": str(port),
     }
-    with (folder / "server.log").open("w") as log:
-        process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("rootward")), "serve"], env=environment, stdout=log, stderr=log
-        )
+    process = _started(environment, folder / LOG)
     try:
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
-            await _ready(http, process, folder / "server.log")
+            await _ready(http, process, folder / LOG)
             for _ in range(questions):
                 await http.post("/graphql", json={"query": "{ __typename }"})
         await asyncio.sleep(rest_s)
@@ -67,11 +66,21 @@ async def server_mib(folder: Path, questions: int, rest_s: float) -> float:
         process.wait(30)
 
 
+def _started(environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("w") as told:
+        rootward = Path(sys.executable).with_name("rootward")
+        return subprocess.Popen([str(rootward), "serve"], env=environment, stdout=told, stderr=told)
+
+
+def _end_of(log: Path) -> str:
+    return log.read_text()[-2_000:]
+
+
 async def _ready(http: httpx2.AsyncClient, process: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + _START_TIMEOUT_S
     while time.monotonic() < until:
         if process.poll() is not None:
-            raise SystemExit(f"the server ended:\n{log.read_text()[-2_000:]}")
+            raise SystemExit(f"the server ended:\n{_end_of(log)}")
         try:
             if (await http.get("/health/ready")).status_code == 200:
                 return
@@ -82,8 +91,6 @@ async def _ready(http: httpx2.AsyncClient, process: subprocess.Popen[bytes], log
 
 
 def _free_port() -> int:
-    import socket
-
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

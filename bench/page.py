@@ -68,8 +68,7 @@ async def write_entries(world: TeamWorld) -> None:
     host = world.caller(world.host)
     receipt = await command(world.deps, host, lambda cmd: ingest_messages(cmd, conversation.id, said))
     cited = [
-        cite(id_, message.text[:80].rsplit(" ", 1)[0])
-        for id_, message in zip(receipt.source_ids, said, strict=True)
+        cite(id_, message.text[:80].rsplit(" ", 1)[0]) for id_, message in zip(receipt.source_ids, said, strict=True)
     ]
     evidence = iter(cited)
     made = [_entry(number, evidence) for number in range(ENTRIES)]
@@ -79,9 +78,7 @@ async def write_entries(world: TeamWorld) -> None:
 
 def _entry(number: int, evidence: Iterator[Json]) -> Json:
     talk = Talk(seed=number)
-    blocks = [
-        block(f"{talk.sentence(15)}.", *(next(evidence) for _ in range(CITATIONS))) for _ in range(BLOCKS)
-    ]
+    blocks = [block(f"{talk.sentence(15)}.", *(next(evidence) for _ in range(CITATIONS))) for _ in range(BLOCKS)]
     return create(f"{WORDS[5_000 + number]} {WORDS[9_000 + number]}", *blocks)
 
 
@@ -119,7 +116,7 @@ def plain_schema(data: Any) -> strawberry.Schema:
     connection = type_of("Entries", data["entries"])
     found = objects("Entries", data["entries"])
 
-    def entries(self: Any, ownerId: strawberry.ID, first: int) -> Any:  # noqa: N803 - the name in the query
+    def entries(self: Any, ownerId: strawberry.ID, first: int) -> Any:
         return found
 
     entries.__annotations__["return"] = connection

@@ -79,9 +79,7 @@ async def _places(writer: Writer, world: TeamWorld, channels: list[NodeId], peop
 
 async def _fill(world: TeamWorld, channel: NodeId, messages: int, *, seed: int) -> None:
     admin, host = world.caller(world.dan), world.caller(world.host)
-    await command(
-        world.deps, admin, lambda cmd: set_routing_rule(cmd, channel, MemoryScope.CHANNEL, isolated=True)
-    )
+    await command(world.deps, admin, lambda cmd: set_routing_rule(cmd, channel, MemoryScope.CHANNEL, isolated=True))
     conversation = await command(world.deps, host, lambda cmd: open_conversation(cmd, channel))
     for said in Talk(speakers=(world.ana, world.ben), seed=seed).batches(messages, BATCH):
         await command(world.deps, host, lambda cmd, said=said: ingest_messages(cmd, conversation.id, said))  # type: ignore[misc]

@@ -8,10 +8,12 @@ reference of the same run, and exits non-zero when it could not measure.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +43,26 @@ def run_all(modules: Sequence[str], scale: float, root: Path = ROOT) -> list[str
     return failed
 
 
+@contextmanager
+def shared_server() -> Iterator[None]:
+    """Let all benchmarks use one Neo4j: starting it takes longer than a small benchmark.
+
+    At full size each has its own, since emptying a large one would take longer still.
+    """
+    from bench._engines import SHARED, start_neo4j
+
+    server = start_neo4j(heap_mb=1_024)
+    if server is None:
+        yield
+        return
+    with server:
+        os.environ[SHARED] = server.uri
+        try:
+            yield
+        finally:
+            del os.environ[SHARED]
+
+
 def main() -> int:
     """Run all benchmarks, or those named; return 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -53,7 +75,8 @@ def main() -> int:
         print(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join(there) or 'none yet'}")
         return 2
     print(f"bench/ has {len(there)}: {', '.join(there) or 'no benchmark yet'}")
-    failed = run_all(wanted, chosen.scale)
+    with shared_server() if chosen.scale < 1 and len(wanted) > 1 else nullcontext():
+        failed = run_all(wanted, chosen.scale)
     if failed:
         print(f"\nfailed: {', '.join(failed)}")
     return 1 if failed else 0
