@@ -124,7 +124,8 @@ class Compiler:
         further = f"{reference} {_beyond(order.descending != backward)} {value}"
         condition = f"{further} OR ({reference} = {value} AND n.id {_beyond(backward)} {id})"
         if backward or not names.field_of(self._kind, order.field).nullable:
-            return condition
+            # An index can start at a plain bound, but not at an alternative.
+            return f"{reference} {_beyond(order.descending != backward)}= {value} AND ({condition})"
         return f"{condition} OR {reference} IS NULL"
 
     def _ref(self, field: str) -> str:
@@ -159,8 +160,8 @@ def order_by(kind: type[Node], order: Order, where: Where | None, *, backward: b
     if isinstance(order, Newest):
         return f"n.guardSort{down}, n.id{down}"
     reference = names.reference(kind, order.field)
-    fixed = [f"{names.reference(kind, name)}{down}" for name in fixed_fields(where) if name != order.field]
     falling = " DESC" if order.descending != backward else ""
+    fixed = [f"{names.reference(kind, name)}{falling}" for name in fixed_fields(where) if name != order.field]
     empty_last = order.descending and names.field_of(kind, order.field).nullable
     terms = [*fixed, *([f"{reference} IS NULL{down}"] if empty_last else []), f"{reference}{falling}"]
     return ", ".join([*terms, f"n.id{down}"] if order.field != "id" else terms)

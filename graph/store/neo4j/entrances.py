@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
+from graph.model import schema
 from graph.model.edges import EdgeType
 from graph.model.fields import Node
 from graph.store.neo4j import names
 from graph.store.neo4j.conditions import Compiler, parts_of, relationship_types
 from graph.store.neo4j.driver import Runner
-from graph.store.query import Eq, In, Linked, Where
+from graph.store.query import And, By, Eq, In, IsSet, Linked, Order, Where
 
 FEW = 2_000
 """A way in that meets at most so many nodes, hidden ones included, is taken; otherwise the audience rows are."""
@@ -47,6 +48,24 @@ def in_order(kind: type[Node]) -> Entrance:
         parameters={},
         ordered=True,
     )
+
+
+def along_order(kind: type[Node], where: Where | None, order: Order) -> Entrance | None:
+    """Return the way in along a compound index that fixes what the condition fixes and then has the order's field."""
+    spec, fixed = schema.kinds()[kind.__name__], {part.field: part for part in parts_of(where) if _is_fixed(part)}
+    if not isinstance(order, By) or names.field_of(kind, order.field).nullable:
+        return None
+    for fields in (*spec.unique, *spec.indexes):
+        *leading, last = fields
+        if last == order.field and leading and fixed.keys() >= set(leading):
+            compiler = Compiler(kind, prefix="along")
+            held = ", ".join(f"`{names.property_of(kind.__name__, name)}`" for name in fields)
+            return Entrance(
+                text=f"MATCH (n:{kind.__name__}) USING INDEX SEEK n:{kind.__name__}({held})",
+                condition=compiler.where(And([*(fixed[name] for name in leading), IsSet(last)])),
+                parameters=compiler.parameters,
+            )
+    return None
 
 
 async def narrow(runner: Runner, kind: type[Node], where: Where | None) -> Entrance | None:
@@ -86,6 +105,10 @@ def _through_indexes(kind: type[Node], where: Where | None) -> Iterator[Entrance
                 condition=compiler.where(part),
                 parameters=compiler.parameters,
             )
+
+
+def _is_fixed(part: Where) -> TypeGuard[Eq]:
+    return isinstance(part, Eq) and part.value is not None
 
 
 def _is_indexed(kind: type[Node], part: Eq | In) -> bool:

@@ -22,6 +22,9 @@ ANY_TAG = ""
 MANY_CLAUSES = 400
 """Who passes more (an auditor, as a rule) sees most of a kind: then the kind itself is read in order and tested."""
 
+_WALKED = 1_000
+"""So many nodes are looked at along an index that has the order, before the audience rows are sorted instead."""
+
 _LAST = "\U0010ffff"
 
 Row = tuple[Sequence[Any], str | None]
@@ -34,8 +37,13 @@ async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Sequence[s
     if not visible.may_see_kind(scope, query.kind):
         return Page(nodes=(), places=(), more=False)
     entrance = await way_in(runner, scope, query.kind, query.where)
-    if entrance is not None:
+    along = entrances.along_order(query.kind, query.where, query.order)
+    if isinstance(scope, SystemScope) and along is not None:
+        rows = await _by_condition(runner, scope, query, along)
+    elif entrance is not None:
         rows = await _by_condition(runner, scope, query, entrance)
+    elif along is not None and (walked := await _along_index(runner, scope, query, along)) is not None:
+        rows = walked
     elif isinstance(scope, Viewer) and len(clauses) <= MANY_CLAUSES:
         rows = await _by_audience(runner, scope, query, clauses)
     else:
@@ -83,8 +91,10 @@ def audience_rows(*, ascending: bool = True, bound: str = "a.sort > $from", orde
 NODE_OF_ROW = "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = a.node"
 
 
-async def _by_condition(runner: Runner, scope: Scope, query: Find[N], entrance: Entrance) -> list[Row]:
-    """Go in by an index of the kind and test each node that fits."""
+async def _by_condition(
+    runner: Runner, scope: Scope, query: Find[N], entrance: Entrance, *, among_first: int | None = None
+) -> list[Row]:
+    """Go in by an index of the kind and test each node that fits, or only the first ones in order."""
     compiler = Compiler(query.kind)
     condition = compiler.where(query.where)
     place = query.after
@@ -94,15 +104,25 @@ async def _by_condition(runner: Runner, scope: Scope, query: Find[N], entrance: 
         order = f"n.workspaceId{' DESC' if query.backward else ''}, {order}"
     rows = await table(
         runner,
-        f"{entrance.text} WHERE {entrance.condition} AND ({condition}) AND ({after}) AND {visible.seen(scope)} "
-        f"WITH n ORDER BY {order} {_limit(query)}",
+        f"{entrance.text} WHERE {entrance.condition} AND ({after}) "
+        f"{'AND' if among_first is None else f'WITH n ORDER BY {order} LIMIT $walked WITH n WHERE'} "
+        f"({condition}) AND {visible.seen(scope)} WITH n ORDER BY {order} {_limit(query)}",
         f"{columns(query.kind.__name__)}, n.guardSort",
         **entrance.parameters,
         **compiler.parameters,
         **visible.scope_parameters(scope),
         **_first(query),
+        **({} if among_first is None else {"walked": among_first}),
     )
     return [(values, sort) for values, sort in rows]
+
+
+async def _along_index(runner: Runner, scope: Scope, query: Find[N], along: Entrance) -> list[Row] | None:
+    """Walk an index that has the order; None if a full page is not among the first few nodes, hidden ones included."""
+    if query.first is None:
+        return None
+    rows = await _by_condition(runner, scope, query, along, among_first=_WALKED)
+    return rows if len(rows) > query.first else None
 
 
 async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: Sequence[str]) -> list[Row]:

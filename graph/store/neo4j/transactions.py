@@ -122,7 +122,10 @@ class Transactions:
 
     async def _settle(self, run: _Run[T], tx_id: str) -> int | None:
         """Return the run whose commit arrived, or None if none has so far."""
-        rows = await self._reads.run("MATCH (n:Receipt {id: $id}) RETURN n.attempt", id=receipt_id(tx_id))
+        try:
+            rows = await self._reads.run("MATCH (n:Receipt {id: $id}) RETURN n.attempt", id=receipt_id(tx_id))
+        except StoreUnavailable as gone:
+            raise self._unknown() from gone.__cause__
         return next((attempt for (attempt,) in rows if attempt in run.results), None)
 
     async def _arrived(self, run: _Run[T], error: AlreadyExists) -> T:

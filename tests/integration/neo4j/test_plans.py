@@ -7,17 +7,19 @@ the same however many hidden rows there are.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph.model.edges import EdgeType
 from graph.model.nodes.knowledge import BlockVersion, Entry
-from graph.store.neo4j import Neo4jStore, closure
+from graph.model.nodes.work import AuditRecord
+from graph.store.neo4j import Neo4jStore, closure, entrances
 from graph.store.neo4j.driver import AutoCommit, Rows, Runner, Sessions, connect
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.query import By, Direction, Eq, Find, Linked, Match, Newest, Tagged, TextIndex
-from tests.support.builders import World, channel, clause, person, private, shared, vector
+from tests.support.builders import NOW, World, channel, clause, person, private, shared, vector
 from tests.support.clock import FakeClock
 from tests.support.neo4j_store import AUTH, profile, run
 
@@ -217,3 +219,31 @@ async def test_a_limited_closure_of_very_much_is_the_nearest_part_of_the_whole(
                 patched.setattr(closure, "_MANY", 3)
                 assert await reader.closure(*asked, limit=limit) == at_once
             assert (len(at_once.depths), at_once.truncated) == (min(limit, len(tree)), limit < len(tree))
+
+
+async def test_the_end_of_a_long_log_is_read_along_its_index(
+    store: Neo4jStore, recording: Recording, world: World, neo4j_uri: str
+) -> None:
+    length = await write_log(store, world)
+    query = Find(kind=AuditRecord, where=Eq("pool", world.pool), order=By("seq", descending=True), first=PAGE)
+    *_, by_system = await plans(recording, neo4j_uri, lambda reader: reader.find(world.system, query))
+    *_, by_viewer = await plans(recording, neo4j_uri, lambda reader: reader.find(world.viewer(shared()), query))
+    assert work([by_system]) < length / 5
+    assert work([by_viewer]) < 15 * length
+    seen: list[int] = []
+    async with store.reading() as reader:
+        while len(seen) < 3 * PAGE:
+            page = await reader.find(world.viewer(shared()), query)
+            seen += [record.seq for record in page.nodes]
+            query = replace(query, after=page.places[-1])
+    assert seen == [length - 1 - n for n in range(3 * PAGE)]
+
+
+async def write_log(store: Neo4jStore, world: World) -> int:
+    """Store more audit records of one pool than are looked at one by one; return how many."""
+    length = entrances.FEW + 500
+    record = {"tx_id": "t", "actor_id": "prn_a", "actor_kind": "human", "operation": "o", "target_kind": "Entry"}
+    chain = {"target_id": "ent_1", "recorded_at": NOW, "prev_hash": "", "hash": ""}
+    logged = [world.make(AuditRecord, pool=world.pool, seq=seq, **record, **chain) for seq in range(length)]
+    await world.write(store, *logged, clauses=[clause(shared())])
+    return length
