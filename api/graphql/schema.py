@@ -16,6 +16,7 @@ from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.conversations import ConversationMutations
 from api.graphql.mutations.entries import EntryMutations
 from api.graphql.mutations.importing import AnchorMutations, ImportMutations
+from api.graphql.mutations.learning import LearningMutations
 from api.graphql.mutations.materials import MaterialMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
 from api.graphql.mutations.sources import SourceMutations
@@ -24,6 +25,7 @@ from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
 from api.graphql.queries.entries import EntryQueries
 from api.graphql.queries.graph import GraphQueries
+from api.graphql.queries.learning import LearningQueries
 from api.graphql.queries.materials import MaterialQueries
 from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
@@ -42,6 +44,7 @@ Query = merge_types(
         MaterialQueries,
         MemoryQueries,
         AdminQueries,
+        LearningQueries,
     ),
 )
 Mutation = merge_types(
@@ -58,6 +61,7 @@ Mutation = merge_types(
         RightMutations,
         ImportMutations,
         AnchorMutations,
+        LearningMutations,
     ),
 )
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graph.model.edges import Edge, EdgeType
 from graph.model.errors import OperationRejected, RootwardError
 from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Episode, Source
+from graph.rules.changes import Changes
+from graph.rules.ingest import in_talk_order
+from graph.rules.pending import pending_item
 from graph.rules.task_results import StepOutcome, TaskResult, TaskState, TaskStep
-from graph.services.access.commands import command
+from graph.services.access.commands import Command, command
 from graph.services.access.session import read
 from graph.services.knowledge.task_results import record_task_result
+from graph.services.learning.pending import pending_items
 from graph.services.learning.resident_memo import ResidentMemoText, resident_memo
 from graph.services.learning.skill_provisioning import provision_skill, set_skill_enabled
 from graph.services.learning.skills import OverlayView, SkillContext, skill_context, skill_overlays
+from graph.services.ledger import COMMIT_GUARD, Commit, commit, hold
 from tests.support.operations import Json, apply
 from tests.support.world import TeamWorld
 
@@ -103,3 +110,44 @@ async def code_of(world: TeamWorld, *operations: Json, **how: Any) -> str:
         return error.rule_code
     except RootwardError as error:
         return error.code
+
+
+async def episode(world: TeamWorld, topic: str, *messages: NodeId, concluded: str | None = None) -> NodeId:
+    """Store an episode of these messages, as a commit of Stage A does; it concludes from the first."""
+
+    async def work(cmd: Command) -> NodeId:
+        found = await cmd.writer.get(COMMIT_GUARD, messages)
+        said = in_talk_order(node for node in found.values() if isinstance(node, Source))
+        pool, channel = said[0].pool, said[0].channel_id
+        assert pool is not None
+        assert channel is not None
+        await hold(cmd.writer, pool, messages)
+        made = Episode(
+            id=cmd.deps.new_id(Episode.PREFIX),
+            workspace=world.workspace,
+            pool=pool,
+            created_at=cmd.at,
+            channel_id=channel,
+            topic=topic,
+            summary=f"They spoke about {topic}.",
+            conclusions=[concluded] if concluded else [],
+            from_at=said[0].occurred_at,
+            to_at=said[-1].occurred_at,
+        )
+        links = [Edge(type=EdgeType.SUMMARIZES, source=made.id, target=message) for message in messages]
+        if concluded:
+            behind = Edge(
+                type=EdgeType.CONCLUDES_FROM, source=made.id, target=messages[0], key="0", props={"conclusionIndex": 0}
+            )
+            links.append(behind)
+        changes = Changes(puts=[made, pending_item(made, world.atlas, cmd.at)], links=links)
+        await commit(cmd.writer, cmd.deps, Commit(pool=pool, tx_id=cmd.tx_id, at=cmd.at), changes)
+        return made.id
+
+    return await command(world.deps, world.caller(world.host), work)
+
+
+async def waiting(world: TeamWorld) -> list[NodeId]:
+    """What waits for Stage B of Atlas, oldest first."""
+    async with world.deps.store.reading() as reader:
+        return [row.item_id for row in await pending_items(reader, world.atlas)]

@@ -9,6 +9,7 @@ import strawberry
 from graph.model.nodes.evidence import ChannelKind, LearningState, SourceKind, SourceState
 from graph.model.nodes.knowledge import Basis, FacetField, KbKind, Precision, Standing
 from graph.model.nodes.knowledge import ModifierKind as ActorKind
+from graph.model.nodes.learning import LessonOrigin
 from graph.model.nodes.people import PrincipalKind, Right
 from graph.rules.ingest import Arrival
 from graph.rules.proof import Reason as ProofReason
@@ -30,6 +31,7 @@ SHOWN = (
     strawberry.enum(SourceState),
     strawberry.enum(ChannelKind),
     strawberry.enum(LearningState),
+    strawberry.enum(LessonOrigin),
     strawberry.enum(MemoryScope),
     strawberry.enum(Arrival),
     strawberry.enum(ProvenanceFormat),
@@ -67,6 +69,7 @@ __all__ = [
     "FacetField",
     "KbKind",
     "LearningState",
+    "LessonOrigin",
     "MemoryScope",
     "Precision",
     "PrincipalKind",

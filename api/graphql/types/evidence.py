@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import strawberry
+from strawberry.dataloader import DataLoader
 from strawberry.types import Info
 
 from api.graphql.connection import Connection
@@ -17,6 +19,7 @@ from api.graphql.types.people import KnowledgeBase, Principal, base_of, principa
 from graph.model.ids import NodeId
 from graph.model.nodes import evidence
 from graph.model.time import Millis
+from graph.services.learning.episode_messages import conclusion_messages, episode_messages
 
 
 @strawberry.type
@@ -161,6 +164,14 @@ class SourceConnection(Connection[Source]):
 
 
 @strawberry.type
+class EpisodeConclusion:
+    """What was concluded in an episode, and the messages behind it (DR-20)."""
+
+    text: str
+    messages: list[Source]
+
+
+@strawberry.type
 class Episode(Node):
     """A stretch of messages on one topic; for navigation only (DR-23)."""
 
@@ -171,6 +182,7 @@ class Episode(Node):
     side_topic: bool
     from_: Millis = strawberry.field(name="from")
     to: Millis
+    domain: strawberry.Private[evidence.Episode]
 
     @classmethod
     def from_domain(cls, node: evidence.Episode) -> Episode:
@@ -183,7 +195,30 @@ class Episode(Node):
             side_topic=node.side_topic,
             from_=node.from_at,
             to=node.to_at,
+            domain=node,
         )
+
+    @strawberry.field
+    async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
+        return await base_of(info, self.domain.pool)
+
+    @strawberry.field(description="The original messages, in the order of talk: what is quoted and verified.")
+    async def messages(self, info: Info[Any, Any]) -> list[Source]:
+        loader: DataLoader[NodeId, tuple[evidence.Source, ...]] = context(info).loaders.get(
+            "episode_messages", episode_messages, tuple
+        )
+        return [Source.from_domain(message) for message in await loader.load(self.domain.id)]
+
+    @strawberry.field
+    async def conclusions(self, info: Info[Any, Any]) -> list[EpisodeConclusion]:
+        loader: DataLoader[NodeId, Mapping[int, tuple[evidence.Source, ...]]] = context(info).loaders.get(
+            "conclusion_messages", conclusion_messages, dict
+        )
+        behind = await loader.load(self.domain.id)
+        return [
+            EpisodeConclusion(text=text, messages=[Source.from_domain(one) for one in behind.get(place, ())])
+            for place, text in enumerate(self.domain.conclusions or ())
+        ]
 
 
 async def source_of(info: Info[Any, Any], id_: NodeId) -> Source | None:

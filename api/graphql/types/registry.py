@@ -20,12 +20,15 @@ from api.graphql.types.knowledge import (
     Relation,
     RelationVersion,
 )
+from api.graphql.types.learning import Lesson, MemoLine, ResidentMemo, Skill, SkillOverlay
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
 from graph.model.ids import NodeId
-from graph.model.nodes import evidence, knowledge, people, work
+from graph.model.nodes import evidence, knowledge, learning, people, work
 from graph.services.knowledge import views
 from graph.services.knowledge.nodes import NodeView
+from graph.services.learning import resident_memo as memo_views
+from graph.services.learning import skills as skill_views
 
 SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     people.Principal: Principal.from_domain,
@@ -43,6 +46,11 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     evidence.Thread: Thread.from_domain,
     evidence.Source: Source.from_domain,
     evidence.Episode: Episode.from_domain,
+    learning.Skill: Skill.from_domain,
+    skill_views.LessonView: Lesson.from_domain,
+    skill_views.OverlayView: SkillOverlay.from_domain,
+    memo_views.MemoView: ResidentMemo.from_domain,
+    memo_views.MemoLineView: MemoLine.from_domain,
     work.AuditRecord: AuditRecord.from_domain,
 }
 """Every kind that clients may meet beside entries; what is not here is never shown."""
@@ -64,6 +72,11 @@ NODE_TYPES: tuple[type[Node], ...] = (
     Thread,
     Source,
     Episode,
+    Skill,
+    SkillOverlay,
+    Lesson,
+    ResidentMemo,
+    MemoLine,
     AuditRecord,
 )
 

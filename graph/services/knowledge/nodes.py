@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from graph.model.fields import Node
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import Attribute, Block, BlockVersion, Entry, Relation
+from graph.model.nodes.learning import Lesson, MemoLine, ResidentMemo, SkillOverlay
 from graph.rules.as_of import NOW
 from graph.services.access.session import Session
 from graph.services.knowledge.blocks import block_views, with_support
@@ -14,8 +15,21 @@ from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.relations import last_relation_views
 from graph.services.knowledge.support import supports_of
 from graph.services.knowledge.views import AttributeView, BlockVersionView, BlockView, EntryView, RelationView
+from graph.services.learning.resident_memo import MemoLineView, MemoView, memo_line_views, memo_views_by_id
+from graph.services.learning.skills import LessonView, OverlayView, lesson_views, overlay_views_by_id
 
-NodeView = EntryView | BlockView | BlockVersionView | AttributeView | RelationView | Node
+NodeView = (
+    EntryView
+    | BlockView
+    | BlockVersionView
+    | AttributeView
+    | RelationView
+    | LessonView
+    | OverlayView
+    | MemoView
+    | MemoLineView
+    | Node
+)
 """What a node looks like: pages and statements with what they rest on, all else as it is stored."""
 
 
@@ -61,6 +75,22 @@ async def _relations(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId,
     return dict(await last_relation_views(session, ids))
 
 
+async def _lessons(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
+    return dict(await lesson_views(session, ids))
+
+
+async def _overlays(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
+    return dict(await overlay_views_by_id(session, ids))
+
+
+async def _memos(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
+    return dict(await memo_views_by_id(session, ids))
+
+
+async def _memo_lines(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
+    return dict(await memo_line_views(session, ids))
+
+
 async def _as_stored(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
     return dict(await session.open(ids))
 
@@ -71,4 +101,8 @@ _VIEWS: Mapping[str, Callable[[Session, Sequence[NodeId]], Awaitable[Mapping[Nod
     BlockVersion.PREFIX: _block_versions,
     Attribute.PREFIX: _attributes,
     Relation.PREFIX: _relations,
+    Lesson.PREFIX: _lessons,
+    SkillOverlay.PREFIX: _overlays,
+    ResidentMemo.PREFIX: _memos,
+    MemoLine.PREFIX: _memo_lines,
 }

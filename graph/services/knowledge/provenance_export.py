@@ -11,6 +11,7 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Episode, Source
 from graph.model.nodes.knowledge import Attribute, BlockVersion, Entry, Facet, Relation
+from graph.model.nodes.learning import Lesson, MemoLine
 from graph.model.nodes.people import Principal
 from graph.rules.prov_export import NODE_FIELDS, TIME_FIELDS, to_graphml, to_prov_json
 from graph.rules.provenance import MAX_DEPTH, Direction
@@ -72,6 +73,8 @@ def label_of(node: Node) -> str:
             text = node.type
         case Episode():
             text = node.topic
+        case Lesson() | MemoLine():
+            text = node.text
         case Principal():
             text = node.display_name
         case _:

@@ -26,6 +26,7 @@ from graph.services.knowledge.conversations import (
     may_report,
 )
 from graph.services.knowledge.ingest import IngestReceipt
+from graph.services.learning.pending import pend
 from graph.services.ledger import COMMIT_GUARD, Commit, commit, hold
 from graph.store.port import Reader
 from graph.store.query import And, Eq, Find
@@ -53,7 +54,7 @@ async def record_task_result(
     if known is not None and _same(known, laid):
         return IngestReceipt(source_ids=(known.id,), arrivals=(Arrival.UNCHANGED,), tx_id=cmd.tx_id)
     source = _source(cmd, place, result, laid, known)
-    await _write(cmd, source, known)
+    await _write(cmd, place.agent, source, known)
     arrival = Arrival.STORED if known is None else Arrival.NEW_VERSION
     return IngestReceipt(source_ids=(source.id,), arrivals=(arrival,), tx_id=cmd.tx_id)
 
@@ -133,7 +134,7 @@ def _source(cmd: Command, place: TaskPlace, result: TaskResult, laid: LaidOut, k
     )
 
 
-async def _write(cmd: Command, source: Source, known: Source | None) -> None:
+async def _write(cmd: Command, agent: NodeId, source: Source, known: Source | None) -> None:
     changes = Changes(puts=[source])
     places = (
         (EdgeType.SCOPED_TO, source.pool),
@@ -144,6 +145,7 @@ async def _write(cmd: Command, source: Source, known: Source | None) -> None:
     changes.links += [Edge(type=type_, source=source.id, target=to) for type_, to in places if to]
     if known is not None:
         changes.patch(known.id, latest=False, invalidated_at=cmd.at)
+    pend(changes, source, agent, replaces=known)
     assert source.pool is not None
     await commit(cmd.writer, cmd.deps, Commit(pool=source.pool, tx_id=cmd.tx_id, at=cmd.at), changes)
     if source.conversation_id is not None:

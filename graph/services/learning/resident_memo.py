@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.ids import NodeId
@@ -75,6 +75,25 @@ def memo_bases(conversation: ConversationFacts) -> list[NodeId]:
     bases = [base_id(conversation.workspace, owner, kind) for kind in (KbKind.AGENT, KbKind.SHARED)]
     own = base_id(conversation.workspace, target.owner, target.kind, target.channel)
     return list(dict.fromkeys([*bases, own]))
+
+
+async def memo_views_by_id(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, MemoView]:
+    """Return those of the memos that the caller sees."""
+    memos = [node for node in (await session.open(ids)).values() if isinstance(node, ResidentMemo)]
+    by_owner: dict[NodeId, list[ResidentMemo]] = {}
+    for memo in memos:
+        base = await session.base(memo.pool) if memo.pool else None
+        if base is not None:
+            by_owner.setdefault(base.owner_id, []).append(memo)
+    views = [view for owner, own in by_owner.items() for view in await memo_views(session, own, owner)]
+    return {view.node.id: view for view in views}
+
+
+async def memo_line_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, MemoLineView]:
+    """Return those of the lines that the caller sees, believed now or once."""
+    nodes = [node for node in (await session.open(ids)).values() if isinstance(node, MemoLine)]
+    supports = await supports_of(session, nodes)
+    return {node.id: MemoLineView(node=node, support=supports[node.id]) for node in nodes}
 
 
 async def memo_views(session: Session, memos: Sequence[ResidentMemo], owner: NodeId) -> list[MemoView]:

@@ -129,6 +129,12 @@ async def skills_of(session: Session) -> Sequence[Skill]:
     return page.nodes
 
 
+async def overlay_views_by_id(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, OverlayView]:
+    """Return those of the Overlays that the caller sees."""
+    nodes = [node for node in (await session.open(ids)).values() if isinstance(node, SkillOverlay)]
+    return {view.node.id: view for view in await overlay_views(session, nodes)}
+
+
 async def lesson_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, LessonView]:
     """Return those of the versions of lessons that the caller sees."""
     nodes = [node for node in (await session.open(ids)).values() if isinstance(node, Lesson)]
@@ -136,12 +142,15 @@ async def lesson_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeI
     return {node.id: LessonView(node=node, support=supports[node.id]) for node in nodes}
 
 
-async def lesson_versions(session: Session, series: NodeId) -> Sequence[LessonView]:
-    """Return all versions of a lesson that the caller sees, newest first."""
-    page = await session.page(Find(kind=Lesson, where=Eq("series", series)))
+async def lesson_versions(session: Session, series: Sequence[NodeId]) -> Mapping[NodeId, tuple[LessonView, ...]]:
+    """Return all versions of each lesson that the caller sees, newest first."""
+    page = await session.page(Find(kind=Lesson, where=In("series", series)))
     nodes = sorted(page.nodes, key=lambda lesson: -lesson.version)
     supports = await supports_of(session, nodes)
-    return [LessonView(node=node, support=supports[node.id]) for node in nodes]
+    found: dict[NodeId, tuple[LessonView, ...]] = {}
+    for node in nodes:
+        found[node.series] = (*found.get(node.series, ()), LessonView(node=node, support=supports[node.id]))
+    return found
 
 
 def context_text(base_text: str, lessons: Sequence[str]) -> str:

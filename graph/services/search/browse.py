@@ -19,7 +19,8 @@ from graph.services.access.session import Session
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import CitationView
-from graph.services.search.expand import as_citation, message_line
+from graph.services.learning.episode_messages import episode_messages
+from graph.services.search.expand import as_citation, episode_heading, message_line
 from graph.services.search.scope import searched
 from graph.services.settings import load_settings
 from graph.store.query import And, Eq, Find, Where
@@ -56,9 +57,9 @@ async def memory_browse(
     before: str | None = None,
     max_tokens: int | None = None,
 ) -> BrowsePage:
-    """Return a page of an entry, message, thread, conversation, material or source.
+    """Return a page of an entry, episode, message, thread, conversation, material or source.
 
-    A message opens its thread, or its conversation from the message on.
+    A message opens its thread, or its conversation from the message on; an episode its summary and its messages.
 
     Raises:
         NotFound: outside the read set, or no such thing.
@@ -94,7 +95,8 @@ async def _pieces(session: Session, viewer: Viewer, node: Node) -> tuple[list[_P
     if isinstance(node, Source):
         return [_Piece(text=line, sources=()) for line in _source_lines(node)], 0
     if isinstance(node, Episode):
-        return [_Piece(text=f"{node.topic}\n{node.summary}")], 0
+        talk = (await episode_messages(session, [node.id]))[node.id]
+        return [_Piece(text=episode_heading(node)), *map(_spoken, talk)], 0
     raise NotFound
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -19,6 +19,7 @@ from graph.rules.rerank_graph import GraphCandidate, graph_scores
 from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import EntryView
+from graph.services.learning.episode_messages import episode_messages
 from graph.services.search.routes import Ranking
 from graph.services.search.values import Candidate, RerankInfo
 from graph.store.query import Direction
@@ -107,10 +108,13 @@ async def _features(session: Session, candidates: Sequence[Candidate]) -> list[G
     views = await entry_views(session, [c.id for c in entries]) if entries else {}
     cited = await _cited(session, entries)
     places = {_place(c.node): c.id for c in candidates if c.kind is ItemKind.MESSAGE}
+    talks = await episode_messages(session, [c.id for c in candidates if c.kind is ItemKind.EPISODE])
     made = []
     for candidate in candidates:
         if candidate.kind is ItemKind.ENTRY:
             made.append(_entry_features(candidate, views.get(candidate.id), cited.get(candidate.id, frozenset())))
+        elif candidate.kind is ItemKind.EPISODE:
+            made.append(_episode_features(candidate, talks[candidate.id]))
         else:
             made.append(_message_features(candidate, places))
     return made
@@ -119,6 +123,28 @@ async def _features(session: Session, candidates: Sequence[Candidate]) -> list[G
 def _entry_features(candidate: Candidate, view: EntryView | None, sources: frozenset[str]) -> GraphCandidate:
     names = (view.name, *view.aliases) if view else ()
     return GraphCandidate(id=candidate.id, ranks=candidate.ranks, is_entry=True, names=names, sources=sources)
+
+
+def _episode_features(candidate: Candidate, talk: Sequence[Source]) -> GraphCandidate:
+    """Return an episode by who spoke in it, its days, and the messages that it stands for."""
+    node = candidate.node
+    return GraphCandidate(
+        id=candidate.id,
+        ranks=candidate.ranks,
+        names=tuple(dict.fromkeys(message.speaker for message in talk if message.speaker)),
+        first_day=_day(node.from_at),
+        last_day=_day(node.to_at),
+        group=_one_of(
+            message.thread_id or f"{message.conversation_id}:{_day(message.occurred_at)}" for message in talk
+        ),
+        sources=frozenset(message.id for message in talk),
+    )
+
+
+def _one_of(groups: Iterable[str]) -> str | None:
+    """Return the group that all share; None if they differ."""
+    different = set(groups)
+    return different.pop() if len(different) == 1 else None
 
 
 def _message_features(candidate: Candidate, places: Mapping[tuple[str, str, int], NodeId]) -> GraphCandidate:
@@ -188,5 +214,7 @@ def _refused(scores: Sequence[float], wanted: int) -> str | None:
 async def _text(session: Session, candidate: Candidate) -> str:
     if candidate.kind is ItemKind.MESSAGE:
         return str(candidate.node.text)
+    if candidate.kind is ItemKind.EPISODE:
+        return f"{candidate.node.topic}\n{candidate.node.summary}"
     view = (await entry_views(session, [candidate.id])).get(candidate.id)
     return f"{view.name}\n{view.summary or ''}" if view else ""

@@ -1,4 +1,5 @@
-"""From a candidate to its text: an entry with its blocks, a thread as a whole, a message between its neighbours.
+"""From a candidate to its text: an entry with its blocks, an episode with its messages, a thread as a whole, a message
+between its neighbours.
 
 Only chosen candidates are expanded, several at once in a constant number of round trips (RE-20 to RE-24).
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from graph.model.access import Viewer
 from graph.model.fields import Node
 from graph.model.ids import GlobalId, NodeId
-from graph.model.nodes.evidence import Source, SourceKind
+from graph.model.nodes.evidence import Episode, Source, SourceKind
 from graph.model.time import render
 from graph.rules.ingest import in_talk_order
 from graph.rules.knowledge_settings import Settings
@@ -21,6 +22,7 @@ from graph.services.access.session import Session
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import BlockView, CitationView, EntryView
+from graph.services.learning.episode_messages import episode_messages
 from graph.services.search.values import Candidate
 from graph.store.query import And, By, Eq, Find, In, Range, Where
 from graph.text.words import best_match
@@ -50,11 +52,14 @@ async def expand(
     messages = [c for c in chosen if c.kind is ItemKind.MESSAGE]
     threads = await _threads(session, viewer, messages)
     neighbours = await _neighbours(session, viewer, messages, settings["search.neighbours"])
+    talks = await episode_messages(session, [c.id for c in chosen if c.kind is ItemKind.EPISODE])
     found: list[Expanded] = []
     for candidate in chosen:
         if candidate.kind is ItemKind.MESSAGE:
             talk = threads.get(candidate.node.thread_id) or neighbours.get(candidate.id, [candidate.node])
             found.append(_message(candidate, talk, words))
+        elif candidate.kind is ItemKind.EPISODE:
+            found.append(_episode(candidate, talks[candidate.id], words))
         elif candidate.id in views:
             found.append(_entry(candidate, views[candidate.id], blocks.get(candidate.id, ()), words))
     return found
@@ -120,6 +125,20 @@ def _heading(view: EntryView) -> str:
 
 def _distinct(citations: Iterable[CitationView]) -> tuple[CitationView, ...]:
     return tuple({(c.source.id, c.start, c.end, c.role): c for c in citations}.values())
+
+
+def episode_heading(episode: Episode) -> str:
+    """Return what an episode is about and when it was; what was said stands in its messages (DR-23)."""
+    return f"{episode.topic} ({render(episode.from_at)[:10]} to {render(episode.to_at)[:10]})\n{episode.summary}"
+
+
+def _episode(candidate: Candidate, talk: Sequence[Source], words: Sequence[str]) -> Expanded:
+    """Return an episode with its original messages; the summary alone is no item (RE-21, RE-24)."""
+    heading = Part(text=episode_heading(candidate.node), own=False, matched=True)
+    lines = [(source, message_line(source)) for source in talk]
+    said = [Part(text=line, message_id=source.id, focus=best_match(line, words)) for source, line in lines]
+    item = Item(ref=candidate.id, parts=(heading, *said))
+    return Expanded(candidate=candidate, item=item, sources=tuple(map(as_citation, talk)))
 
 
 def _message(candidate: Candidate, talk: Sequence[Source], words: Sequence[str]) -> Expanded:

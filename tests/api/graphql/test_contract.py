@@ -24,7 +24,7 @@ from api.graphql.schema import build_schema
 CONTRACT = Path(__file__).parents[3] / "docs" / "contracts" / "knowledge.md"
 
 LEFT_OUT = {
-    # What only Dreaming, Skills and the memo bring; see docs/how-to/graphql.md.
+    # What only Dreaming brings; see docs/how-to/graphql.md.
     "DreamRun",
     "Rejection",
     "SurvivalRate",
@@ -32,16 +32,12 @@ LEFT_OUT = {
     "Status",
     "LintFinding",
     "LintRule",
-    "Query.skillOverlays",
-    "Query.skillContext",
-    "Query.residentMemo",
     "Query.dreamRuns",
     "Query.survivalRate",
     "Query.status",
     "Query.lint",
     "Mutation.ingestSignal",
     "Mutation.runDreaming",
-    "Mutation.releaseParked",
     "BlockVersion.dreamRun",
     "AuditRecord.dreamRun",
 }

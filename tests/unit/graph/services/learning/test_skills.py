@@ -214,8 +214,13 @@ async def test_a_person_edits_deletes_and_restores_a_lesson(skilled: TeamWorld) 
     assert [record.operation for record in back.records] == ["restore", "restore"]
     (view,) = (await overlays(world, world.ben))["deploy"].lessons
     assert (view.node.text, view.node.origin, view.node.series) == (RULE, "agent_added", first)
-    versions, _ = await read(world.deps, caller, lambda session: lesson_versions(session, first))
-    assert [version.node.text for version in versions] == [RULE, "Migrate, then deploy", "Migrate, then deploy", RULE]
+    versions, _ = await read(world.deps, caller, lambda session: lesson_versions(session, [first]))
+    assert [version.node.text for version in versions[first]] == [
+        RULE,
+        "Migrate, then deploy",
+        "Migrate, then deploy",
+        RULE,
+    ]
 
 
 @pytest.mark.req("SK-18")
