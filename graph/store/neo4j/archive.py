@@ -13,7 +13,9 @@ from graph.model.errors import BadState
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node
+from graph.store.neo4j.encoding import columns, decode_node
+from graph.store.neo4j.facts import GUARD_MAP, decode_guard
+from graph.store.neo4j.links import decode_edge
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.texts import decode_text
 from graph.store.neo4j.transactions import Transactions

@@ -9,7 +9,8 @@ from typing import Any
 from graph.model.edges import EdgeType
 from graph.model.fields import Node
 from graph.store.neo4j import names
-from graph.store.neo4j.encoding import encode_sort, encode_value
+from graph.store.neo4j.encoding import encode_value
+from graph.store.neo4j.facts import encode_sort
 from graph.store.query import (
     After,
     And,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, Protocol, cast
 
 from neo4j import WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
@@ -17,6 +18,7 @@ _DIALECT = "CYPHER 5 "
 """Understood by 5.26 and by every later version, whatever the default language of the database is."""
 
 _READ_ATTEMPTS = 4
+_PATIENCE_MS = 60_000
 _FETCH_SIZE = 20_000
 _CONNECT_TIMEOUT_S = 10.0
 _ACQUIRE_TIMEOUT_S = 30.0
@@ -78,6 +80,19 @@ class Sessions:
         return self._driver.session(database=self._database, default_access_mode=WRITE_ACCESS, fetch_size=_FETCH_SIZE)
 
 
+class Patience:
+    """How long something is tried again: a number of attempts, and a minute, as each may wait for a dead server."""
+
+    def __init__(self, clock: Clock, attempts: int) -> None:
+        self._clock = clock
+        self._attempts = attempts
+        self._until = clock.now() + _PATIENCE_MS
+
+    def lasts(self, attempt: int) -> bool:
+        """True if there is to be another attempt after the n-th has failed."""
+        return attempt < self._attempts and self._clock.now() < self._until
+
+
 class AutoCommit:
     """Runs each statement on its own, in one round trip; reads may run side by side and are repeated if cut off."""
 
@@ -87,12 +102,15 @@ class AutoCommit:
         self._attempts = attempts
 
     async def run(self, statement: str, /, **parameters: Any) -> Rows:
-        for attempt in range(1, self._attempts):
+        patience = Patience(self._clock, self._attempts)
+        for attempt in count(1):
             try:
                 return await self._once(statement, parameters)
             except TryAgain:
-                await self._clock.sleep(backoff_s(attempt))
-        return await self._once(statement, parameters)
+                if not patience.lasts(attempt):
+                    raise
+            await self._clock.sleep(backoff_s(attempt))
+        raise AssertionError("unreachable")
 
     async def _once(self, statement: str, parameters: dict[str, Any]) -> Rows:
         try:

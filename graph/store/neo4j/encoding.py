@@ -1,4 +1,4 @@
-"""Nodes, edges, guards and audiences as Neo4j properties, and back."""
+"""Nodes as Neo4j properties, and back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from functools import cache
 from typing import Any
 
 from graph.model import schema
-from graph.model.access import Guard, Need, Rule
-from graph.model.edges import Edge, EdgeType
 from graph.model.fields import FieldType, Node
-from graph.model.ids import NodeId, WorkspaceId
 from graph.model.schema import FieldSpec, KindSpec
-from graph.model.time import Millis
 from graph.store.neo4j import names
 
 Properties = dict[str, Any]
@@ -24,11 +20,8 @@ VECTOR = "embedding"
 VECTOR_BYTES = "embeddingBytes"
 
 _FIXED = frozenset({"id", "workspace"})
-_SORT_ZERO = 10**18
-_SORT_DIGITS = 19
 _FLOAT_BYTES = 4
 _INT64 = 2**63
-_EDGE_OWN = frozenset({"key", "record", "extra"})
 
 
 def spec_of(node: Node) -> KindSpec:
@@ -159,107 +152,6 @@ def decode_value(declared: FieldSpec, value: Any) -> Any:
     return convert(value) if convert else value
 
 
-def encode_sort(sort_at: int, id: str) -> str:
-    """Return a text that sorts newest first, then by id.
-
-    >>> encode_sort(2, "a") < encode_sort(1, "a") < encode_sort(1, "b")
-    True
-    """
-    return f"{_SORT_ZERO - sort_at:0{_SORT_DIGITS}d}{id}"
-
-
-def decode_sort(text: str) -> Millis:
-    """Return the time in a text of `encode_sort`."""
-    return Millis(_SORT_ZERO - int(text[:_SORT_DIGITS]))
-
-
-def encode_guard(guard: Guard) -> Properties:
-    """Return the law's own facts as properties of the node."""
-    return {
-        "guardKind": guard.kind,
-        "guardWorkspace": guard.workspace,
-        "guardPool": guard.pool,
-        "guardNeed": guard.need.value,
-        "guardRules": None if guard.rules is None else encode_rules(guard.rules),
-        "guardLive": guard.live,
-        "guardHeld": guard.held,
-        "guardExcluded": sorted(guard.excluded),
-        "guardTags": list(guard.tags),
-        "guardSort": encode_sort(guard.sort_at, guard.node),
-    }
-
-
-GUARD_PROPERTIES = (
-    "guardKind",
-    "guardWorkspace",
-    "guardPool",
-    "guardNeed",
-    "guardRules",
-    "guardLive",
-    "guardHeld",
-    "guardExcluded",
-    "guardTags",
-    "guardSort",
-)
-
-GUARD_MAP = f"n {{.id, {', '.join(f'.{name}' for name in GUARD_PROPERTIES)}}}"
-
-
-def decode_guard(properties: Mapping[str, Any]) -> Guard:
-    """Return the guard that `encode_guard` wrote."""
-    rules, pool = properties["guardRules"], properties["guardPool"]
-    return Guard(
-        node=NodeId(properties["id"]),
-        kind=properties["guardKind"],
-        workspace=WorkspaceId(properties["guardWorkspace"]),
-        pool=None if pool is None else NodeId(pool),
-        need=Need(properties["guardNeed"]),
-        rules=None if rules is None else decode_rules(rules),
-        live=properties["guardLive"],
-        held=properties["guardHeld"],
-        excluded=frozenset(map(NodeId, properties["guardExcluded"])),
-        tags=tuple(properties["guardTags"]),
-        sort_at=decode_sort(properties["guardSort"]),
-    )
-
-
-def encode_rules(rules: frozenset[Rule]) -> list[str]:
-    """Return rules as texts, in order."""
-    return [rule.encode() for rule in sorted(rules)]
-
-
-def decode_rules(texts: list[str]) -> frozenset[Rule]:
-    """Return the rules that `encode_rules` wrote."""
-    return frozenset(map(Rule.decode, texts))
-
-
-def encode_edge(edge: Edge) -> Properties:
-    """Return the properties of a relationship: its key, record and props, camelCase where that can be undone."""
-    plain: Properties = {}
-    extra: Properties = {}
-    for name, value in edge.props.items():
-        if names.survives_camel(name) and name not in _EDGE_OWN and _is_plain(value):
-            plain[names.camel(name)] = value
-        else:
-            extra[name] = value
-    record = None if edge.record is None else list(edge.record)
-    return {**plain, "key": edge.key, "record": record, "extra": _json(extra) if extra else None}
-
-
-def decode_edge(type: str, source: str, target: str, properties: Mapping[str, Any]) -> Edge:
-    """Return the edge that `encode_edge` wrote; a missing record is a missing proof."""
-    record, extra = properties.get("record"), properties.get("extra")
-    props = {names.snake(name): value for name, value in properties.items() if name not in _EDGE_OWN}
-    return Edge(
-        type=EdgeType(type),
-        source=NodeId(source),
-        target=NodeId(target),
-        key=properties["key"],
-        props=props | (json.loads(extra) if extra else {}),
-        record=None if record is None else tuple(record),
-    )
-
-
 def _vector_properties(spec: KindSpec, declared: FieldSpec, value: Any) -> Properties:
     """Return the bytes, and the floats for the engine's own function if it can take them."""
     data = encode_value(spec.node, declared, value)
@@ -272,14 +164,6 @@ def usable_vector(data: bytes) -> list[float] | None:
         return None
     values = list(struct.unpack(f"<{len(data) // _FLOAT_BYTES}f", data))
     return values if all(map(math.isfinite, values)) and any(values) else None
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, bool | str):
-        return True
-    if isinstance(value, int):
-        return -_INT64 <= value < _INT64
-    return isinstance(value, float) and math.isfinite(value)
 
 
 def _text(value: Any) -> str:

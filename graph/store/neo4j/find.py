@@ -11,8 +11,9 @@ from graph.model.ids import NodeId
 from graph.store.neo4j import entrances, visible
 from graph.store.neo4j.conditions import Compiler, check_fields, order_by, parts_of
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import columns, decode_node, decode_sort, encode_sort, is_whole
+from graph.store.neo4j.encoding import columns, decode_node, is_whole
 from graph.store.neo4j.entrances import Entrance
+from graph.store.neo4j.facts import decode_sort, encode_sort
 from graph.store.query import After, And, Find, Newest, Page, Tagged, Where
 
 N = TypeVar("N", bound=Node)

@@ -13,7 +13,9 @@ from graph.model.ids import NodeId
 from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import GUARD_MAP, columns, decode_edge, decode_guard, decode_node, is_whole
+from graph.store.neo4j.encoding import columns, decode_node, is_whole
+from graph.store.neo4j.facts import GUARD_MAP, decode_guard
+from graph.store.neo4j.links import decode_edge
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)

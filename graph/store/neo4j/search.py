@@ -13,7 +13,7 @@ from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.ids import NodeId
 from graph.store.neo4j import counters
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import decode_sort
+from graph.store.neo4j.facts import decode_sort
 from graph.store.neo4j.schema import FULL_TEXT, TEXT_LABELS
 from graph.store.neo4j.texts import (
     EXCLUDING,

@@ -8,7 +8,7 @@ from typing import Any
 from graph.model.ids import NodeId
 from graph.store.neo4j.counters import Counters, text_keys
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import decode_sort, encode_sort
+from graph.store.neo4j.facts import decode_sort, encode_sort
 from graph.store.neo4j.rows import map_of, values_of
 from graph.store.neo4j.schema import TEXT_LABELS
 from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Generic, TypeVar
 
 from neo4j import AsyncTransaction
@@ -19,7 +20,7 @@ from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.work import Receipt
 from graph.model.time import Clock
 from graph.store.neo4j import gate
-from graph.store.neo4j.driver import AutoCommit, InTransaction, Sessions, backoff_s
+from graph.store.neo4j.driver import AutoCommit, InTransaction, Patience, Sessions, backoff_s
 from graph.store.neo4j.encoding import Properties, encode_node
 from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, TryAgain, is_lost_connection, translated
 from graph.store.neo4j.writer import Neo4jWriter
@@ -66,11 +67,12 @@ class Transactions:
     async def run(self, work: Work[T], tx_id: str | None) -> T:
         """Run `work` and return its result after commit; see `graph.store.port.Store.transact`."""
         run = _Run(work=work, tx_id=tx_id, results={})
-        for attempt in range(1, MAX_ATTEMPTS + 1):
+        patience = Patience(self._clock, MAX_ATTEMPTS)
+        for attempt in count(1):
             try:
                 return await self._attempt(run, attempt)
             except TryAgain as error:
-                if attempt == MAX_ATTEMPTS:
+                if not patience.lasts(attempt):
                     raise self._exhausted(run) from error.__cause__
             except _Unknown as error:
                 if tx_id is None:
@@ -78,12 +80,14 @@ class Transactions:
                 settled = await self._settle(run, tx_id)
                 if settled is not None:
                     return run.results[settled]
+                if not patience.lasts(attempt):
+                    raise self._unknown() from error.__cause__
             except AlreadyExists as error:
                 if not run.results or error.details.get("kind") != Receipt.__name__:
                     raise
                 return await self._arrived(run, error)
             await self._clock.sleep(backoff_s(attempt, spread=_spread(id(run), attempt)))
-        raise self._exhausted(run)
+        raise AssertionError("unreachable")
 
     async def _attempt(self, run: _Run[T], attempt: int) -> T:
         try:

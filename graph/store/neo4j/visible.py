@@ -18,7 +18,7 @@ from graph.model.access import ALL_AGENTS, Clause, Scope, SystemScope, Viewer, n
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import decode_rules, encode_rules
+from graph.store.neo4j.facts import decode_rules, encode_rules
 
 NOTHING = "false"
 

@@ -19,16 +19,9 @@ from graph.store.neo4j import audience, jobs, names, texts
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
 from graph.store.neo4j.driver import InTransaction
-from graph.store.neo4j.encoding import (
-    GUARD_PROPERTIES,
-    decode_value,
-    encode_changes,
-    encode_edge,
-    encode_guard,
-    encode_node,
-    properties_of,
-    spec_of,
-)
+from graph.store.neo4j.encoding import decode_value, encode_changes, encode_node, properties_of, spec_of
+from graph.store.neo4j.facts import GUARD_PROPERTIES, encode_guard
+from graph.store.neo4j.links import encode_edge
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.rows import map_of, values_of
 from graph.store.query import Match, Matches, TextRow, Where

@@ -12,7 +12,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.people import Token
 from graph.model.nodes.work import Receipt
 from graph.model.time import Millis
-from graph.store.neo4j import encoding
+from graph.store.neo4j import encoding, facts, links
 from tests.support.builders import World, clause, private, shared, vector
 
 WORLD = World()
@@ -54,9 +54,9 @@ def test_any_bytes_are_kept_and_only_vectors_with_a_direction_are_given_to_the_e
 
 @given(TIMES, NAMES, TIMES, NAMES)
 def test_sort_texts_order_newest_first_then_by_id(time: int, id: str, other_time: int, other_id: str) -> None:
-    ours, theirs = encoding.encode_sort(time, id), encoding.encode_sort(other_time, other_id)
+    ours, theirs = facts.encode_sort(time, id), facts.encode_sort(other_time, other_id)
     assert (ours < theirs) == ((-time, id) < (-other_time, other_id))
-    assert encoding.decode_sort(ours) == time
+    assert facts.decode_sort(ours) == time
 
 
 @given(st.dictionaries(NAMES, SCALARS), st.none() | st.tuples(st.text()), st.text())
@@ -64,13 +64,13 @@ def test_edges_come_back_as_they_were(props: dict[str, Any], record: tuple[str, 
     edge = Edge(
         type=EdgeType.CITES, source=NodeId("blv_1"), target=NodeId("src_1"), key=key, props=props, record=record
     )
-    stored = {name: value for name, value in encoding.encode_edge(edge).items() if value is not None}
-    assert encoding.decode_edge("CITES", "blv_1", "src_1", stored) == edge
+    stored = {name: value for name, value in links.encode_edge(edge).items() if value is not None}
+    assert links.decode_edge("CITES", "blv_1", "src_1", stored) == edge
 
 
 def test_props_named_like_the_stores_own_do_not_replace_them() -> None:
     edge = WORLD.cites(NodeId("blv_1"), NodeId("src_1"), key="k", props={"key": "other", "record": "r", "extra": 1})
-    assert encoding.encode_edge(edge)["key"] == "k"
+    assert links.encode_edge(edge)["key"] == "k"
 
 
 def test_guards_come_back_as_they_were() -> None:
@@ -88,7 +88,7 @@ def test_guards_come_back_as_they_were() -> None:
             tags=("a,b", "a"),
             sort_at=Millis(-5),
         )
-        assert encoding.decode_guard({"id": "src_1", **encoding.encode_guard(guard)}) == guard
+        assert facts.decode_guard({"id": "src_1", **facts.encode_guard(guard)}) == guard
 
 
 @pytest.mark.parametrize(
