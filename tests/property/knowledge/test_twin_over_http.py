@@ -81,7 +81,7 @@ ASKED_BY_ID = (
     "query($id: ID!) { provenance(id: $id, depth: 16) { nodes { id } edges { from to type quote depth } truncated } }",
     "query($id: ID!) { provenance(id: $id, direction: DOWNSTREAM) { nodes { id } truncated } }",
     "query($id: ID!) { provenanceExport(id: $id, format: GRAPHML) }",
-    f"query($id: ID!) {{ neighborhood(entryId: $id, depth: 3, limit: 5) {{ truncated entries {{ id {RELATIONS} }} }} }}",
+    "query($id: ID!) { neighborhood(entryId: $id, depth: 3, limit: 5) { truncated entries { id } relations { id } } }",
     "query($id: ID!) { memoryBrowse(ref: $id) { text next } }",
 )
 WITHDRAW = "mutation($id: ID!) { withdrawSource(id: $id) { txId } }"
