@@ -33,6 +33,7 @@ from graph.services.knowledge.materials import job_of
 from graph.services.knowledge.message_texts import reindex_around
 from graph.services.knowledge.withdrawal import versions_of
 from graph.services.learning.model_calls import blank_calls
+from graph.services.learning.stage_a import companions, read_again
 from graph.services.ledger import COMMIT_GUARD, Commit, commit
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
@@ -219,5 +220,6 @@ async def _commit(cmd: Command, changes: Changes, versions: Sequence[Source]) ->
     where = Commit(pool=pool, tx_id=cmd.tx_id, at=cmd.at, language=language)
     records = await commit(cmd.writer, cmd.deps, where, changes)
     await reindex_around(cmd.writer, [replace(v, state=SourceState.ERASED) for v in versions], language)
+    await read_again(cmd.writer, await companions(cmd.writer, [v.id for v in versions]))
     await cmd.writer.increment(pool, "access_version")
     return records[-1]

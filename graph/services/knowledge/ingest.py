@@ -26,6 +26,7 @@ from graph.services.knowledge.conversations import (
     may_report,
 )
 from graph.services.knowledge.message_texts import reindex_around
+from graph.services.learning.stage_a import read_again
 from graph.services.ledger import COMMIT_GUARD, hold
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
@@ -204,6 +205,7 @@ async def _write(cmd: Command, batch: _Batch) -> None:
     await writer.link([*batch.links, *(_in_channel(thread) for thread in threads)])
     await _admit(writer, [*batch.stored, *threads], bases)
     await reindex_around(writer, [*batch.stored, *batch.replaced], language)
+    await _offer_edits(writer, batch)
     await writer.patch_many(
         {
             batch.channel.id: {"ingest_seq": batch.channel.ingest_seq + len(batch.stored)},
@@ -211,6 +213,14 @@ async def _write(cmd: Command, batch: _Batch) -> None:
             **{base.id: {"version": base.version + 1} for base in bases.values()},
         }
     )
+
+
+async def _offer_edits(writer: Writer, batch: _Batch) -> None:
+    """Let edited messages that Stage A is past already be read once more (DR-4)."""
+    if batch.replaced:
+        older = {old.series: old.id for old in batch.replaced}
+        edited = [source for source in batch.stored if source.latest and source.series in older]
+        await read_again(writer, edited, instead_of={source.id: older[source.series] for source in edited})
 
 
 async def _new_threads(reader: Reader, batch: _Batch) -> list[Thread]:

@@ -18,6 +18,7 @@ from graph.services.access.commands import Command
 from graph.services.audience import hold_dependents
 from graph.services.knowledge.conversations import hold_channel, may_report
 from graph.services.knowledge.message_texts import reindex_around
+from graph.services.learning.stage_a import companions, read_again, without_episode
 from graph.services.ledger import COMMIT_GUARD, Commit, commit
 from graph.services.settings import load_settings
 from graph.store.port import Writer
@@ -115,5 +116,13 @@ async def _commit(cmd: Command, changes: Changes, moved: Sequence[Source]) -> Au
     where = Commit(pool=pool, tx_id=cmd.tx_id, at=cmd.at, language=language)
     records = await commit(cmd.writer, cmd.deps, where, changes)
     await reindex_around(cmd.writer, moved, language)
+    await _return_to_stage_a(cmd.writer, moved)
     await cmd.writer.increment(pool, "access_version")
     return records[0]
+
+
+async def _return_to_stage_a(writer: Writer, moved: Sequence[Source]) -> None:
+    """Let messages that lost their episode, or came back without one, be read again (KN-67)."""
+    gone = [source.id for source in moved if source.state != SourceState.LIVE]
+    back = [source for source in moved if source.latest and source.state == SourceState.LIVE]
+    await read_again(writer, [*await companions(writer, gone), *await without_episode(writer, back)])

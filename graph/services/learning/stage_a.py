@@ -7,20 +7,22 @@ job then. All reads are a worker's own, for counting; what a prompt shows is rea
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from graph.model.access import SystemScope
 from graph.model.edges import EdgeType
 from graph.model.ids import NodeId, WorkspaceId
-from graph.model.nodes.evidence import Channel, ChannelKind, Episode, Source, SourceKind, SourceState
+from graph.model.nodes.evidence import Channel, ChannelKind, Source, SourceKind, SourceState
 from graph.model.nodes.knowledge import KbKind
-from graph.model.nodes.learning import Progress, Stage
+from graph.model.nodes.learning import PendingState, Progress, Stage
 from graph.model.nodes.people import Principal
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
-from graph.rules.jobs import JobState
+from graph.rules.jobs import PARK_AFTER, JobState
 from graph.rules.knowledge_settings import Settings
+from graph.rules.pending import pending_id, pending_item
 from graph.rules.pools import base_id
-from graph.rules.stage_a import STAGE_A, Pace, StageAKey, Waiting, is_due, pace_of
+from graph.rules.stage_a import STAGE_A, Pace, StageAKey, Waiting, is_due, pace_of, set_aside
 from graph.services.deps import Deps
 from graph.services.learning.jobs import enqueue
 from graph.services.settings import load_settings
@@ -53,7 +55,7 @@ async def due_stage_a(reader: Reader, now: Millis) -> list[StageAKey]:
 async def arrange_stage_a(deps: Deps) -> list[StageAKey]:
     """Ask for a job for each pair that is due and has none under way; return those pairs.
 
-    Asking for the job of a pair twice asks for it once, and one that waits after a failure goes on waiting (DR-8, DR-27).
+    Asking for the job of a pair twice asks for it once; one that waits after a failure goes on waiting (DR-8, DR-27).
     """
     now = deps.now()
     async with deps.store.reading() as reader:
@@ -170,7 +172,9 @@ async def pass_over(writer: Writer, key: StageAKey, channel: Channel, until: int
             await writer.patch_many({row.id: {"cursor": until}})
 
 
-async def read_again(writer: Writer, given: Collection[Source], *, instead_of: Mapping[NodeId, NodeId] | None = None) -> None:
+async def read_again(
+    writer: Writer, given: Collection[Source], *, instead_of: Mapping[NodeId, NodeId] | None = None
+) -> None:
     """Offer messages to Stage A once more where it is past them; call it before the job of the transaction is locked.
 
     Messages that no batch has read wait anyway, and so do carried ones. Source: KN-67, DR-4.
@@ -204,22 +208,33 @@ async def _offer(writer: Writer, row: Progress, given: Sequence[Source], older: 
 
 
 async def companions(reader: Reader, gone: Collection[NodeId]) -> list[Source]:
-    """Return the messages that share an episode with one of `gone` and are not gone themselves (KN-67)."""
+    """Return the messages that lost their episode because `gone` are gone (KN-67).
+
+    Call it when the episodes are hidden already.
+    """
     episodes = {e.source for e in await reader.edges(COUNTING, sorted(gone), [EdgeType.SUMMARIZES], Direction.IN)}
     edges = await reader.edges(COUNTING, sorted(episodes), [EdgeType.SUMMARIZES], Direction.OUT)
-    return await messages(reader, sorted({edge.target for edge in edges} - set(gone)))
+    left = await messages(reader, sorted({edge.target for edge in edges} - set(gone)))
+    return await without_episode(reader, left)
 
 
 async def without_episode(reader: Reader, given: Sequence[Source]) -> list[Source]:
-    """Return those of `given` that no episode was made of."""
+    """Return those of `given` that stand in no episode that anybody can see."""
     edges = await reader.edges(COUNTING, sorted(m.id for m in given), [EdgeType.SUMMARIZES], Direction.IN)
-    told = {edge.target for edge in edges}
+    audiences = await reader.audiences(sorted({edge.source for edge in edges}))
+    told = {e.target for e in edges if e.source in audiences and audiences[e.source].live}
     return [message for message in given if message.id not in told]
 
 
-async def episodes_of(reader: Reader, run_id: NodeId) -> Sequence[Episode]:
-    """Return the episodes of a run in id order, for checks and counts."""
-    return (await reader.find(COUNTING, Find(kind=Episode, where=Eq("dream_run_id", run_id)))).nodes
+async def park_message(writer: Writer, row: Progress, message: Source, agent: NodeId, at: Millis) -> None:
+    """Set a message aside that no answer could be had about; it is listed among what is stuck (DR-79)."""
+    await writer.patch_many({row.id: set_aside(row, message)})
+    id_ = pending_id(message.id)
+    parked = replace(pending_item(message, agent, at), state=str(PendingState.PARKED), failures=PARK_AFTER)
+    if id_ in await writer.get(COUNTING, [id_]):
+        await writer.patch_many({id_: {"state": parked.state, "failures": parked.failures}})
+    else:
+        await writer.put([parked])
 
 
 async def _rows(reader: Reader) -> Mapping[NodeId, Progress]:
