@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from graph.model.errors import Forbidden, NotFound
 from graph.model.ids import NodeId, prefix_of
-from graph.model.nodes.evidence import Source
+from graph.model.nodes.evidence import Source, SourceKind
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.learning import PendingItem, PendingState
 from graph.model.nodes.people import PrincipalKind
@@ -18,6 +18,7 @@ from graph.rules.pending import MAX_FAILURES, pending_id, pending_item, waits
 from graph.rules.pools import scope_of
 from graph.rules.scopes import check_write
 from graph.services.access.commands import Command
+from graph.services.learning.stage_a import read_again
 from graph.services.ledger import COMMIT_GUARD
 from graph.store.port import Reader, Writer
 from graph.store.query import And, By, Eq, Find, Where
@@ -66,7 +67,7 @@ async def park(writer: Writer, items: Iterable[PendingItem]) -> None:
 
 
 async def release_parked(cmd: Command, id_: NodeId) -> bool:
-    """Let a parked item wait again; false if it was not parked.
+    """Let a parked item wait again; false if it was not parked. A message goes back to Stage A, all else to Stage B.
 
     Args:
         cmd: the command of a person.
@@ -79,7 +80,8 @@ async def release_parked(cmd: Command, id_: NodeId) -> bool:
     """
     row_id = id_ if prefix_of(id_) == PendingItem.PREFIX else pending_id(id_)
     row = (await cmd.writer.get(COMMIT_GUARD, [row_id])).get(row_id)
-    if not isinstance(row, PendingItem) or row.item_id not in await cmd.session.open([row.item_id]):
+    item = (await cmd.session.open([row.item_id])).get(row.item_id) if isinstance(row, PendingItem) else None
+    if not isinstance(row, PendingItem) or item is None:
         raise NotFound
     if cmd.facts.kind is not PrincipalKind.HUMAN:
         raise Forbidden("only a person releases what was parked")
@@ -89,7 +91,11 @@ async def release_parked(cmd: Command, id_: NodeId) -> bool:
     check_write(cmd.facts, scope_of(base))
     if row.state != PendingState.PARKED:
         return False
-    await cmd.writer.patch(row.id, {"state": str(PendingState.PENDING), "failures": 0})
+    state = PendingState.PENDING
+    if isinstance(item, Source) and item.kind == SourceKind.MESSAGE:
+        await read_again(cmd.writer, [item])
+        state = PendingState.CONSUMED
+    await cmd.writer.patch(row.id, {"state": str(state), "failures": 0})
     return True
 
 

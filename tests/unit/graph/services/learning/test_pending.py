@@ -9,11 +9,15 @@ import pytest
 
 from graph.model.errors import Forbidden, NotFound, OperationRejected
 from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.learning import PendingItem
 from graph.rules.pending import pending_id
+from graph.rules.stage_a import StageAKey
 from graph.services.access.commands import Command, command
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.services.learning.pending import consume, note_failure, parked_items, pending_items, release_parked
+from graph.services.learning.stage_a import find_progress, hold_progress, park_message
+from graph.services.ledger import COMMIT_GUARD
 from graph.store.port import Writer
 from tests.support.clock import FakeClock
 from tests.support.learning import episode, task, waiting
@@ -119,3 +123,26 @@ async def test_only_people_release_and_only_what_is_there(world: TeamWorld) -> N
 
     with pytest.raises(Forbidden):
         await command(world.deps, world.caller(world.atlas), as_agent)
+
+
+@pytest.mark.req("DR-79")
+async def test_a_parked_message_goes_back_to_stage_a_and_not_to_stage_b(world: TeamWorld) -> None:
+    said = await world.say(world.ops, "nobody could make anything of this")
+
+    async def set_aside(writer: Writer) -> None:
+        message = (await writer.get(COMMIT_GUARD, [said]))[said]
+        assert isinstance(message, Source)
+        key = StageAKey(channel=world.ops, kb=NodeId(str(message.pool)))
+        row = await hold_progress(writer, key, world.workspace, world.deps.now())
+        await park_message(writer, row, message, world.atlas, world.deps.now())
+        await writer.patch_many({row.id: {"cursor": message.seq, "carried": (), "returned": ()}})
+
+    await world.deps.store.transact(set_aside)
+    assert await waiting(world) == []
+    assert await release(world, said, world.ana)
+    assert await waiting(world) == []
+    async with world.deps.store.reading() as reader:
+        pool = (await world.open(world.ops)).pool
+        progress = await find_progress(reader, StageAKey(channel=world.ops, kb=NodeId(str(pool))))
+    assert progress is not None
+    assert said in progress.returned

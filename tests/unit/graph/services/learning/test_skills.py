@@ -11,20 +11,24 @@ from graph.model.errors import BadState, Forbidden, NotFound, OperationRejected
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.learning import Skill
+from graph.rules.audit_chain import ERASED
 from graph.rules.pools import base_id
 from graph.services.access.commands import command
 from graph.services.access.session import read
+from graph.services.knowledge.erasure import erase
 from graph.services.knowledge.restore import restore
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.services.learning.learned import skill_id
 from graph.services.learning.skill_provisioning import provision_skill, set_skill_enabled
 from graph.services.learning.skills import lesson_versions
+from graph.services.ledger import COMMIT_GUARD
 from tests.support.learning import (
     BASE_TEXT,
     code_of,
     enable,
     lesson,
     load,
+    memo,
     overlays,
     provision,
     remove_lesson,
@@ -242,6 +246,18 @@ async def test_a_lesson_vanishes_and_returns_with_its_evidence(skilled: TeamWorl
     assert RULE not in (await load(world, "deploy")).text
     await command(world.deps, host, lambda cmd: return_source(cmd, said, "back"))
     assert RULE in (await load(world, "deploy")).text
+
+
+@pytest.mark.req("KN-81")
+async def test_erasing_the_evidence_leaves_no_word_of_lessons_and_memo_lines(skilled: TeamWorld) -> None:
+    world = skilled
+    said = await world.say(world.ops, "run the migrations first", speaker=world.ben)
+    words = cite(said, "migrations first")
+    done = await apply(world, lesson("deploy", RULE, words), memo(0, ("Migrate first", [words])))
+    await erase(world.deps, world.caller(world.dan), said, "asked for")
+    async with world.deps.store.reading() as reader:
+        kept = await reader.get(COMMIT_GUARD, [made(done), made(done, 1, 1)])
+    assert [getattr(node, "text", None) for node in kept.values()] == [ERASED, ERASED]
 
 
 @pytest.mark.req("SK-3", "SK-6", "SK-7")
