@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from dreaming.jobs import WorkContext
 from dreaming.models.answers import Good, Problem, Unusable, read_answer
 from dreaming.models.port import ChatMessage, ModelAnswer, ModelRequest, Role
-from dreaming.saved_calls import LightModel, saved_call
+from dreaming.saved_calls import LightModel, discard, saved_call
 from graph.model.errors import ModelAnswerInvalid
 
 M = TypeVar("M", bound=BaseModel)
@@ -31,18 +31,21 @@ async def ask(work: WorkContext, light: LightModel, key: str, request: ModelRequ
         shape: what the answer has to be.
 
     Raises:
-        ModelAnswerInvalid: no try fitted. If `was_cut`, the next run should ask for less: halve the batch.
+        ModelAnswerInvalid: no try fitted; the next run asks anew. If `was_cut`, it should ask for less.
         ModelUnavailable, ModelBudgetSpent, LeaseLost: as `saved_call`.
     """
     tries = 1 + light.settings["dream.output_retries"]
     number, question = 1, request
+    asked: dict[str, ModelRequest] = {}
     while True:
+        asked[f"{key}/{number}"] = question
         answer = await saved_call(work, light, f"{key}/{number}", question)
         read = read_answer(answer, shape)
         if isinstance(read, Good):
             return read.value
         work.deps.figures.count("model_answers_unusable", purpose=request.purpose, problem=str(read.problem))
         if number >= tries or read.problem not in _WORTH_ASKING_AGAIN:
+            await discard(work, asked)
             raise ModelAnswerInvalid(_ADVICE.get(read.problem, _NO_USE), problem=str(read.problem))
         number, question = number + 1, _again(request, answer, read)
 

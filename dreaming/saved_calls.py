@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreaming.jobs import WorkContext, confirm_lease
+from dreaming.jobs import WorkContext, confirm_lease, guarded_commit
 from dreaming.models.port import Finish, ModelAnswer, ModelPort, ModelRequest
 from dreaming.models.wrappers import TimedModel
 from graph.model.errors import ModelUnavailable
 from graph.model.fields import Json
 from graph.model.nodes.learning import ModelCall
+from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules.knowledge_settings import Settings
 from graph.rules.model_budget import day_of
@@ -26,6 +27,7 @@ from graph.services.learning.model_calls import (
     FAILED,
     begin_attempt,
     call_id,
+    discard_answers,
     end_attempt,
     find_call,
 )
@@ -57,7 +59,7 @@ async def saved_call(work: WorkContext, light: LightModel, key: str, request: Mo
         ModelBudgetSpent: nothing was asked.
         LeaseLost: nothing was asked.
     """
-    call = _call(work, light, f"{key}#{request.fingerprint[:_KEY_CHARS]}", request)
+    call = _call(work, light, call_key(work.job, key, request), request)
     async with work.deps.store.reading() as reader:
         found = await find_call(reader, call.call_key)
     if found is not None and found.state == ANSWERED and found.answer is not None:
@@ -73,6 +75,21 @@ async def saved_call(work: WorkContext, light: LightModel, key: str, request: Mo
         raise
     await _end(work, call, began, outcome=str(answer.finish), fields=_fields(answer), answer=answer)
     return answer
+
+
+def call_key(job: Job, key: str, request: ModelRequest) -> str:
+    """Return the key under which a call is saved: whose work it is (never another's), what for, and what is asked."""
+    return f"{job.id}/{key}#{request.fingerprint[:_KEY_CHARS]}"
+
+
+async def discard(work: WorkContext, calls: Mapping[str, ModelRequest]) -> None:
+    """Forget the answers to these requests, by key: they were read and are of no use, so the next run asks anew.
+
+    Raises:
+        LeaseLost: nothing was forgotten.
+    """
+    keys = [call_key(work.job, key, request) for key, request in calls.items()]
+    await guarded_commit(work, lambda writer: discard_answers(writer, keys))
 
 
 def _call(work: WorkContext, light: LightModel, call_key: str, request: ModelRequest) -> ModelCall:

@@ -8,7 +8,7 @@ Source: AD-27, AD-33, AD-34, AD-38, DR-8.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
+from dreaming.stage_a import dream_channel
 from graph.model.errors import AlreadyExists, LeaseLost, ModelBudgetSpent, ModelUnavailable, RootwardError, StoreError
 from graph.model.fields import Json
 from graph.model.nodes.work import Job
@@ -25,7 +26,9 @@ from graph.rules.jobs import JOB_KINDS, JobKind, JobState
 from graph.services.admin.blobs import collect_blobs
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink, keep_anchoring, workspaces
+from graph.services.learning.given_up import given_up
 from graph.services.learning.jobs import JOBS, enqueue, job_id
+from graph.services.learning.stage_a import arrange_stage_a
 from graph.store.port import Writer
 from graph.store.query import And, By, Find, In, Range
 
@@ -41,8 +44,12 @@ async def _collect(work: WorkContext) -> Json:
     return {"removed": len(await collect_blobs(work.deps))}
 
 
-HANDLERS: Mapping[str, Handler] = MappingProxyType({"collect_blobs": _collect})
+HANDLERS: Mapping[str, Handler] = MappingProxyType({"collect_blobs": _collect, "stage_a": dream_channel})
 """What this version does; the table says of the other kinds that they are not built."""
+
+LOOKOUTS: Mapping[str, Callable[[Deps], Awaitable[object]]] = MappingProxyType({"stage_a": arrange_stage_a})
+"""Of kinds whose work becomes due by itself: looks what is due and asks for its jobs."""
+LOOK_EVERY_MS = 15_000
 
 
 Change = Callable[[Job], Mapping[str, Any]]
@@ -78,6 +85,7 @@ class Worker:
     on_step: Callable[[str, str], None] = lambda kind, outcome: None
     on_fault: Callable[[BaseException], None] = lambda error: None
     owner: str = ""
+    _looked_at: Millis = field(default=Millis(0), init=False)
 
     def __post_init__(self) -> None:
         """Take a name that no other worker has."""
@@ -100,6 +108,7 @@ class Worker:
             worked = False
             with suppress(RootwardError):  # the store is away: try again after a pause
                 await self.arrange()
+                await self.look_out()
                 worked = await self.step(kinds)
             if not worked:
                 await self.deps.clock.sleep(IDLE_S)
@@ -121,6 +130,15 @@ class Worker:
 
         with suppress(AlreadyExists):  # another worker was faster
             await self.deps.store.transact(make)
+
+    async def look_out(self) -> None:
+        """Ask for the work that became due by itself; not more often than every 15 seconds."""
+        now = self.deps.now()
+        if now - self._looked_at < LOOK_EVERY_MS:
+            return
+        self._looked_at = now
+        for kind in sorted(LOOKOUTS.keys() & self.handlers.keys()):
+            await LOOKOUTS[kind](self.deps)
 
     async def step(self, kinds: Sequence[str] | None = None) -> bool:
         """Do the job that is due longest, of these kinds or of all that have a handler; false if none is."""
@@ -211,7 +229,10 @@ class Worker:
             await confirm_lease(writer, job, self.deps.now())
             found = (await writer.get(JOBS, [job.id]))[job.id]
             assert isinstance(found, Job)
-            await writer.patch(job.id, change(found))
+            changes = change(found)
+            await writer.patch(job.id, changes)
+            if changes.get("state") == JobState.PARKED:
+                await given_up(writer, found, str(changes["last_error"]), self.deps.now())
 
         try:
             await self.deps.store.transact(work)

@@ -12,13 +12,13 @@ from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.learning import ModelCall
 from graph.rules.audit_chain import ERASED
 from graph.store.port import Reader, Writer
-from graph.store.query import After, Eq, Find
+from graph.store.query import After, Find, In
 
 CALLS = SystemScope(reason="saved calls of models")
 PAGE = 500
 
-ASKED, ANSWERED, FAILED, BLANKED = "asked", "answered", "failed", "erased"
-"""States of a call."""
+ASKED, ANSWERED, FAILED, UNUSABLE, BLANKED = "asked", "answered", "failed", "unusable", "erased"
+"""States of a call. An unusable answer stays to be looked at, but the same question is asked anew."""
 
 
 def call_id(call_key: str) -> NodeId:
@@ -61,6 +61,11 @@ async def end_attempt(
     return replace(found, **kept, attempts=attempts)
 
 
+async def discard_answers(writer: Writer, call_keys: Collection[str]) -> None:
+    """Mark answers as unusable, so that the same questions are asked anew."""
+    await writer.patch_many({call_id(key): {"state": UNUSABLE} for key in call_keys})
+
+
 def _same(old: Json, attempt: Mapping[str, Json]) -> bool:
     return bool(old["at"] == attempt["at"] and old["by"] == attempt["by"])
 
@@ -75,7 +80,9 @@ async def blank_calls(writer: Writer, erased: Collection[NodeId]) -> int:
     wanted, count = frozenset(erased), 0
     after: After | None = None
     while True:
-        page = await writer.find(CALLS, Find(kind=ModelCall, where=Eq("state", ANSWERED), first=PAGE, after=after))
+        page = await writer.find(
+            CALLS, Find(kind=ModelCall, where=In("state", [ANSWERED, UNUSABLE]), first=PAGE, after=after)
+        )
         hit = [call.id for call in page.nodes if not wanted.isdisjoint(call.source_ids)]
         await writer.patch_many({id_: {"answer": ERASED, "state": BLANKED} for id_ in hit})
         count += len(hit)

@@ -20,11 +20,13 @@ from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.people import hold_one
 from graph.services.access.session import Session
+from graph.services.learning.given_up import given_up, taken_up
 from graph.services.learning.jobs import JOBS
 from graph.store.query import And, By, Eq, Find, In
 
 _OVER = (JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED)
 MAX_CODE = 64
+CANCELLED = "CANCELLED"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,6 +109,7 @@ async def cancel_job(cmd: Command, job_id: NodeId, reason: str) -> JobView:
     job = await _held(cmd, job_id)
     if job.state in _OVER:
         raise BadState("the job is over")
+    await given_up(cmd.writer, job, CANCELLED, cmd.at)
     return await _changed(cmd, job, cancelled(job, code), AdminOperation.JOB_CANCEL)
 
 
@@ -120,6 +123,7 @@ async def release_job(cmd: Command, job_id: NodeId) -> JobView:
     job = await _held(cmd, job_id)
     if job.state == JobState.RUNNING:
         raise BadState("the job is running")
+    await taken_up(cmd.writer, job, cmd.at)
     return await _changed(cmd, job, released(cmd.at), AdminOperation.JOB_RELEASE)
 
 

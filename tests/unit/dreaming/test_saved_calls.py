@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -30,6 +31,7 @@ from graph.store.query import Find
 from tests.support.held_clock import HeldClock
 from tests.support.working import Workshop
 from tests.support.world import TeamWorld
+from tests.unit.dreaming.conftest import ENGINES
 
 SYSTEM = SystemScope(reason="test")
 
@@ -114,6 +116,7 @@ async def test_call_is_saved_with_its_attempt_before_the_model_is_asked(shop: Wo
     assert [a["outcome"] for a in call.attempts] == ["stop"]
 
 
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 async def test_restart_uses_the_saved_answer(shop: Workshop, model: ScriptedModel, clock: HeldClock) -> None:
     """The worker dies after the answer was saved and before it was used."""
     model.on("test.names", "first", "second")
@@ -146,6 +149,34 @@ async def test_other_request_under_the_same_key_asks_anew(shop: Workshop, model:
 
     await shop.worker(asks_twice).step()
     assert got == ["first", "second", "first"]
+
+
+async def test_restart_judges_a_bad_answer_again_without_asking_again(
+    shop: Workshop, model: ScriptedModel, clock: HeldClock
+) -> None:
+    """The worker dies between saving a bad answer and asking again."""
+    model.on("test.names", "prose", {"names": ["Ana"]})
+    await shop.ask()
+
+    async def dies(work: WorkContext) -> Any:
+        await saved_call(work, await light_model(work), "names/1", _request())
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await shop.worker(dies).step()
+    await shop.worker(_asks_for_names).step()
+    assert (await shop.job()).result == {"names": ["Ana"]}
+    assert len(model.asked) == 2
+
+
+async def test_nobody_gets_the_saved_answer_of_another_agent_or_workspace(shop: Workshop, model: ScriptedModel) -> None:
+    model.on("test.names", "for us", "for them")
+    other = Workshop(await TeamWorld(deps=shop.world.deps).make(), models=shop.models)
+    await _profile(other.world)
+    for one in (shop, other):
+        await one.ask()
+        await one.worker(_asks_once).step()
+    assert ((await shop.job()).result, (await other.job()).result) == ({"text": "for us"}, {"text": "for them"})
 
 
 async def test_failed_attempts_stay_with_the_call_and_count(
@@ -246,6 +277,33 @@ async def test_cut_answer_is_not_asked_for_again_but_says_to_ask_for_less(shop: 
 
     await shop.worker(asks).step()
     assert (told, len(model.asked), (await shop.job()).last_error) == ([True], 1, "MODEL_ANSWER_CUT")
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (Names.model_json_schema(), "MODEL_ANSWER_SCHEMA_ECHO"),
+        ('{"names": ["An', "MODEL_ANSWER_CUT"),
+        ("", "MODEL_ANSWER_EMPTY"),
+        ("no names here", "MODEL_ANSWER_NO_JSON"),
+    ],
+    ids=["the schema", "half an object", "nothing", "prose"],
+)
+async def test_work_with_an_unusable_model_fails_with_a_reason_and_is_done_once_it_behaves(
+    shop: Workshop, model: ScriptedModel, clock: HeldClock, bad: Any, reason: str
+) -> None:
+    """Bug case 17: nothing counts as done, and trying again does it once."""
+    model.on("test.names", bad)
+    await shop.ask()
+    worker = shop.worker(_asks_for_names)
+    await worker.step()
+    job = await shop.job()
+    assert (job.state, job.last_error) == (JobState.QUEUED, reason)
+    model.on("test.names", f"```json\n{json.dumps({'names': ['Ana']})}\n```")
+    clock.advance(timedelta(minutes=1))
+    await worker.step()
+    assert (await shop.job()).result == {"names": ["Ana"]}
+    assert not await worker.step()
 
 
 @pytest.mark.req("DR-27")

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from dreaming.jobs import PutOff, WorkContext, guarded_commit
+import dreaming.worker
+from dreaming.jobs import PutOff, WorkContext, enqueue, guarded_commit
 from graph.model.access import SystemScope
 from graph.model.errors import LeaseLost, ModelUnavailable
 from graph.model.ids import node_id
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.work import Receipt
 from graph.model.time import Millis
 from graph.rules.jobs import DROPPED, Due, JobState, counts_as_parked
@@ -19,6 +21,7 @@ from graph.store.port import Writer
 from tests.support.held_clock import HeldClock
 from tests.support.working import Workshop
 from tests.support.world import TeamWorld
+from tests.unit.dreaming.conftest import ENGINES
 
 HOUR = timedelta(hours=1)
 
@@ -119,6 +122,7 @@ async def test_expired_worker_cannot_commit(shop: Workshop, clock: HeldClock) ->
     assert (await shop.job()).state == JobState.RUNNING
 
 
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 @pytest.mark.req("AD-33")
 @pytest.mark.parametrize("meanwhile", [{"fence": 9}, {"owner": "another"}, {"state": "cancelled"}], ids=str)
 async def test_commit_checks_the_fence(shop: Workshop, meanwhile: dict[str, Any]) -> None:
@@ -267,3 +271,81 @@ async def test_unexpected_fault_is_told_and_counts_as_failure(shop: Workshop) ->
     await worker.step()
     assert [type(error) for error in told] == [KeyError]
     assert (await shop.job()).last_error == "INTERNAL"
+
+
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
+@pytest.mark.req("DR-8")
+async def test_two_workers_never_have_the_same_job(shop: Workshop) -> None:
+    await shop.ask()
+    await shop.ask()
+    done = await asyncio.gather(*(shop.worker(_nothing, name=f"host-{n}").step() for n in range(5)))
+    assert sum(done) == 1
+    assert shop.outcomes == ["done"]
+
+
+async def test_work_that_asks_models_does_not_hold_up_the_rest(shop: Workshop) -> None:
+    await shop.ask()
+    await shop.ask("sync_connector")
+    slow, synced = _Stuck(), asyncio.Event()
+
+    async def sync(work: WorkContext) -> Any:
+        synced.set()
+
+    worker = shop.worker(slow)
+    worker.handlers = {"stage_b": slow, "sync_connector": sync}
+    run = asyncio.ensure_future(worker.run())
+    await asyncio.gather(slow.begun.wait(), synced.wait())
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert ((await shop.job()).state, (await shop.job()).owner) == (JobState.QUEUED, None)
+
+
+@pytest.mark.req("AD-38")
+async def test_work_that_does_not_end_when_told_is_handed_back_all_the_same(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dreaming.worker, "STOP_S", 0.01)
+    await shop.ask()
+    begun, at_last = asyncio.Event(), asyncio.Event()
+
+    async def deaf(work: WorkContext) -> Any:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await at_last.wait()
+
+    step = asyncio.ensure_future(shop.worker(deaf).step())
+    await begun.wait()
+    step.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await step
+    assert shop.outcomes == ["handed_back"]
+    assert (await shop.job()).state == JobState.QUEUED
+    at_last.set()
+
+
+@pytest.mark.req("MA-6")
+async def test_material_whose_learning_is_given_up_says_so(shop: Workshop, clock: HeldClock) -> None:
+    world = shop.world
+    source = await world.say(world.ops, "learn me")
+    await world.deps.store.transact(
+        lambda writer: enqueue(
+            writer,
+            "learn_material",
+            workspace=world.workspace,
+            unique_key=shop.key("learn_material"),
+            due_at=clock.now(),
+            now=clock.now(),
+            subject=source,
+            agent=world.atlas,
+        )
+    )
+    for _ in range(3):
+        await shop.worker(_fails, "learn_material").step()
+        clock.advance(HOUR)
+    async with world.deps.store.reading() as reader:
+        found = (await reader.get(SystemScope(reason="test"), [source]))[source]
+    assert isinstance(found, Source)
+    assert (found.learning_state, found.learning_code) == ("failed", "MODEL_TIMEOUT")
