@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
-from graph.model.nodes.evidence import Conversation, Source, SourceKind, Thread
+from graph.model.nodes.evidence import Conversation, Source, SourceKind, SourceState, Thread
 from graph.model.time import Millis
 
 _NO_PROPS: Mapping[str, int] = MappingProxyType({})
@@ -58,9 +58,14 @@ def content_hash(text: str) -> str:
 
 
 def fate(message: IncomingMessage, known: Source | None) -> Arrival:
-    """Return what becomes of `message` when `known` is the newest stored version of it (KN-65)."""
+    """Return what becomes of `message` when `known` is the newest stored version of it (KN-65).
+
+    What was erased takes no new version: a late edit would bring its words back (KN-81).
+    """
     if known is None:
         return Arrival.STORED
+    if known.state == SourceState.ERASED:
+        return Arrival.UNCHANGED
     return Arrival.UNCHANGED if known.content_hash == content_hash(message.text) else Arrival.NEW_VERSION
 
 
@@ -74,7 +79,10 @@ def message_source(
     thread: Thread | None = None,
     replaces: Source | None = None,
 ) -> Source:
-    """Return the source that stands for `message`; a new version keeps the series of what it replaces."""
+    """Return the source that stands for `message`; a new version keeps the series of what it replaces.
+
+    It keeps its state too: an edit that arrives after its message was deleted stays withdrawn with it (KN-67).
+    """
     return Source(
         id=id,
         workspace=conversation.workspace,
@@ -88,6 +96,7 @@ def message_source(
         speaker_is_agent=message.speaker_is_agent,
         occurred_at=message.sent_at,
         recorded_at=at,
+        state=replaces.state if replaces else SourceState.LIVE,
         version=replaces.version + 1 if replaces else 1,
         series=replaces.series if replaces else id,
         external_id=message.external_id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from graph.model.edges import Edge, EdgeType
 from graph.model.errors import BadInput, LimitExceeded, NotFound, OperationRejected
 from graph.model.ids import NodeId, node_id
-from graph.model.nodes.evidence import Channel, Conversation, Source, Thread
+from graph.model.nodes.evidence import Channel, Conversation, Source, SourceKind, SourceState, Thread
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Principal, PrincipalKind
 from graph.model.time import Millis
@@ -137,8 +137,27 @@ async def _begin(cmd: Command, conversation_id: NodeId, messages: Sequence[Incom
     return _Batch(channel=channel, conversation=conversation, known=known, at=cmd.at)
 
 
-async def _known(reader: Reader, channel_id: NodeId, external_ids: Sequence[str]) -> dict[str, Source]:
-    where = And((Eq("channel_id", channel_id), In("external_id", external_ids), Eq("latest", True)))
+async def _known(writer: Writer, channel_id: NodeId, external_ids: Sequence[str]) -> dict[str, Source]:
+    """Return the newest versions of those messages that are known, and hold their bases.
+
+    A withdrawal holds the base too, so that an edit either sees it or is seen by it.
+    """
+    pools = {source.pool for source in (await _newest(writer, channel_id, external_ids)).values() if source.pool}
+    if not pools:
+        return {}
+    await writer.lock(sorted(pools))
+    return await _newest(writer, channel_id, external_ids)
+
+
+async def _newest(reader: Reader, channel_id: NodeId, external_ids: Sequence[str]) -> dict[str, Source]:
+    where = And(
+        (
+            Eq("channel_id", channel_id),
+            In("external_id", external_ids),
+            Eq("kind", SourceKind.MESSAGE),  # a task result of the channel may have the same id
+            Eq("latest", True),
+        )
+    )
     page = await reader.find(COMMIT_GUARD, Find(kind=Source, where=where))
     return {source.external_id: source for source in page.nodes if source.external_id}
 
@@ -219,7 +238,8 @@ async def _offer_edits(writer: Writer, batch: _Batch) -> None:
     """Let edited messages that Stage A is past already be read once more (DR-4)."""
     if batch.replaced:
         older = {old.series: old.id for old in batch.replaced}
-        edited = [source for source in batch.stored if source.latest and source.series in older]
+        live = [source for source in batch.stored if source.latest and source.state == SourceState.LIVE]
+        edited = [source for source in live if source.series in older]
         await read_again(writer, edited, instead_of={source.id: older[source.series] for source in edited})
 
 

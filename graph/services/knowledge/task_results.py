@@ -7,7 +7,7 @@ import json
 from graph.model.edges import Edge, EdgeType
 from graph.model.errors import BadInput, NotFound, OperationRejected
 from graph.model.ids import NodeId
-from graph.model.nodes.evidence import Source, SourceKind
+from graph.model.nodes.evidence import Source, SourceKind, SourceState
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import Principal, PrincipalKind
 from graph.rules.changes import Changes
@@ -51,7 +51,7 @@ async def record_task_result(
     await hold(cmd.writer, place.pool)
     known = await _known(cmd.writer, place, result.task_id)
     laid = lay_out(result)
-    if known is not None and _same(known, laid):
+    if known is not None and _unchanged(known, laid):
         return IngestReceipt(source_ids=(known.id,), arrivals=(Arrival.UNCHANGED,), tx_id=cmd.tx_id)
     source = _source(cmd, place, result, laid, known)
     await _write(cmd, place.agent, source, known)
@@ -102,8 +102,9 @@ async def _known(reader: Reader, place: TaskPlace, task_id: str) -> Source | Non
     return page.nodes[0] if page.nodes else None
 
 
-def _same(known: Source, laid: LaidOut) -> bool:
-    return known.content_hash == _hash(laid)
+def _unchanged(known: Source, laid: LaidOut) -> bool:
+    """True if nothing is written: an equal result, or one of a task whose result was erased (KN-81)."""
+    return known.content_hash == _hash(laid) or known.state == SourceState.ERASED
 
 
 def _hash(laid: LaidOut) -> str:
@@ -125,6 +126,7 @@ def _source(cmd: Command, place: TaskPlace, result: TaskResult, laid: LaidOut, k
         speaker_is_agent=True,
         occurred_at=cmd.at if result.ended_at is None else result.ended_at,
         recorded_at=cmd.at,
+        state=SourceState.LIVE if known is None else known.state,
         version=1 if known is None else known.version + 1,
         series=own_id if known is None else known.series,
         external_id=result.task_id,

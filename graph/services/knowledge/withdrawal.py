@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graph.model.errors import BadState, NotFound
 from graph.model.ids import NodeId
-from graph.model.nodes.evidence import Source, SourceState
+from graph.model.nodes.evidence import Source, SourceKind, SourceState
 from graph.model.nodes.work import AuditRecord
 from graph.rules.audit_chain import AuditDraft
 from graph.rules.audit_operations import AuditOperation
@@ -69,7 +69,14 @@ async def message_of(cmd: Command, channel_id: NodeId, external_id: str) -> Node
         NotFound: no such channel or message for the caller.
     """
     may_report(cmd, await hold_channel(cmd.writer, channel_id))
-    where = And((Eq("channel_id", channel_id), Eq("external_id", external_id), Eq("latest", True)))
+    where = And(
+        (
+            Eq("channel_id", channel_id),
+            Eq("external_id", external_id),
+            Eq("kind", SourceKind.MESSAGE),
+            Eq("latest", True),
+        )
+    )
     page = await cmd.writer.find(COMMIT_GUARD, Find(kind=Source, where=where, first=1))
     if not page.nodes:
         raise NotFound

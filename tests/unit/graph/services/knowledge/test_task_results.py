@@ -11,8 +11,10 @@ from graph.rules.pools import base_id
 from graph.rules.task_results import StepOutcome, TaskResult, TaskState, TaskStep
 from graph.services.access.session import Session, read
 from graph.services.knowledge.conversations import close_conversation
+from graph.services.knowledge.erasure import erase_source
 from graph.services.knowledge.ingest import IngestReceipt
 from graph.services.knowledge.task_results import record_task_result
+from graph.services.knowledge.withdrawal import withdraw_source
 from graph.text.quotes import normalise_source
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run, sees
@@ -125,3 +127,14 @@ async def test_an_auditor_reads_it_like_any_source(world: TeamWorld) -> None:
 
     _, session = await read(world.deps, world.caller(world.cleo), work)
     assert session.recorded == {chat.pool}
+
+
+@pytest.mark.req("KN-66", "KN-62", "KN-81")
+async def test_another_result_of_a_withdrawn_or_erased_task_shows_nothing(world: TeamWorld) -> None:
+    first = (await record(world, world.host, result(), agent_id=world.atlas)).source_ids[0]
+    await run(world, world.host, lambda cmd: withdraw_source(cmd, first, None))
+    later = await record(world, world.host, result(final="It fell off."), agent_id=world.atlas)
+    assert not await sees(world, world.ben, later.source_ids[0])
+    await run(world, world.dan, lambda cmd: erase_source(cmd, first, "asked to"))
+    last = await record(world, world.host, result(final="It is new."), agent_id=world.atlas)
+    assert (last.arrivals, last.source_ids) == ((Arrival.UNCHANGED,), later.source_ids)

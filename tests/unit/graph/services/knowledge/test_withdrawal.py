@@ -8,15 +8,18 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import AuditRecord
-from graph.rules.ingest import IncomingMessage
+from graph.rules.ingest import Arrival, IncomingMessage
+from graph.rules.task_results import TaskResult, TaskState
 from graph.services.access.commands import command
 from graph.services.access.workspaces import add_workspace
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import entry
-from graph.services.knowledge.ingest import ingest_messages
+from graph.services.knowledge.erasure import erase_source
+from graph.services.knowledge.ingest import IngestReceipt, ingest_messages
 from graph.services.knowledge.projection import projection
 from graph.services.knowledge.relations import relations
-from graph.services.knowledge.withdrawal import return_source, withdraw_source
+from graph.services.knowledge.task_results import record_task_result
+from graph.services.knowledge.withdrawal import message_of, return_source, withdraw_source
 from graph.services.search.search import memory_search
 from graph.services.search.values import SearchQuestion
 from graph.store.query import Eq, Find, Match, TextIndex
@@ -132,6 +135,49 @@ async def test_all_versions_of_an_edited_message_are_withdrawn(world: TeamWorld)
     await withdraw(world, ids[1])
     for source in ids:
         assert not await sees(world, world.ben, source)
+
+
+async def say_as(world: TeamWorld, external_id: str, text: str) -> IngestReceipt:
+    conversation = await world.open(world.ops)
+    message = IncomingMessage(external_id=external_id, sent_at=world.deps.now(), text=text, speaker_id=world.ana)
+    return await run(world, world.host, lambda c: ingest_messages(c, conversation.id, [message]))
+
+
+@pytest.mark.req("KN-67", "KN-64")
+async def test_an_edit_that_arrives_after_the_withdrawal_stays_hidden_and_returns_with_the_rest(
+    world: TeamWorld,
+) -> None:
+    first = (await say_as(world, "x", "The code is MARMALADE.")).source_ids[0]
+    await withdraw(world, first)
+    late = await say_as(world, "x", "The new code is MARMALADE.")
+    assert late.arrivals == (Arrival.NEW_VERSION,)
+    assert not await sees(world, world.ben, late.source_ids[0])
+    assert await found(world, "marmalade") == []
+    await give_back(world, late.source_ids[0])
+    assert await sees(world, world.ben, first)
+    assert any("new code" in text for text in await found(world, "marmalade"))
+
+
+@pytest.mark.req("KN-81", "KN-64")
+async def test_an_edit_of_an_erased_message_brings_no_words_back(world: TeamWorld) -> None:
+    first = (await say_as(world, "x", "The code is MARMALADE.")).source_ids[0]
+    await run(world, world.dan, lambda cmd: erase_source(cmd, first, "asked to"))
+    late = await say_as(world, "x", "The new code is MARMALADE.")
+    assert (late.arrivals, late.source_ids) == ((Arrival.UNCHANGED,), (first,))
+    assert await found(world, "marmalade") == []
+
+
+@pytest.mark.req("KN-65", "KN-66")
+async def test_a_message_and_a_task_of_one_channel_may_have_the_same_id(world: TeamWorld) -> None:
+    conversation = await world.open(world.ops)
+    task = TaskResult(task_id="x", state=TaskState.SUCCEEDED, final="The kiln opens again.")
+    done = await run(world, world.host, lambda c: record_task_result(c, task, conversation_id=conversation.id))
+    said = await say_as(world, "x", "The code is MARMALADE.")
+    assert said.arrivals == (Arrival.STORED,)
+    gone = await run(world, world.host, lambda c: message_of(c, world.ops, "x"))
+    await withdraw(world, gone)
+    assert not await sees(world, world.ben, said.source_ids[0])
+    assert await sees(world, world.ben, done.source_ids[0])
 
 
 @pytest.mark.req("KN-67", "RE-9")
