@@ -120,7 +120,7 @@ class Table:
             show(time_.median),
             f"{show(low)} – {show(high)}",
             show(time_.cpu) if time_.cpu else "",
-            show(reference.median) if reference else "",
+            f"{show(reference.median)} (CPU {show(reference.cpu)})" if reference and reference.cpu else "",
             of,
             f"{_ratio(ratio)} x" if ratio is not None else "",
             str(goal or ""),

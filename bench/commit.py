@@ -87,8 +87,10 @@ async def measure(engine: Engine, rounds: int, table: Table) -> None:
     sources = await _sources(world, min(1_000, (rounds + 5) * ENTRIES * LINKS))
     numbers = count()
 
+    conversation = (await world.open(world.ops)).id
+
     async def learn(team: TeamWorld = world) -> ApplyResult:
-        return await apply(team, *operations(sources, next(numbers)))
+        return await apply(team, *operations(sources, next(numbers)), conversation=conversation)
 
     recording = RecordingStore(engine.store)
     recorded = replace(world, deps=replace(world.deps, store=recording))

@@ -1,4 +1,4 @@
-"""The reads of the port, each one visit to the thread of a connection."""
+"""The reads of the port, each one visit to the thread of a connection; none for nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EmbeddedReader:
         self._session = session
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
-        return await self._session.run(listing.get, scope, ids)
+        return await self._session.run(listing.get, scope, ids) if ids else {}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
         return await self._session.run(listing.find, scope, query)
@@ -50,10 +50,10 @@ class EmbeddedReader:
         return await self._session.run(closure.closure, ids, types, direction, depth, limit)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
-        return await self._session.run(guards.guards, ids)
+        return await self._session.run(guards.guards, ids) if ids else {}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
-        return await self._session.run(guards.audiences, ids)
+        return await self._session.run(guards.audiences, ids) if ids else {}
 
     async def match(self, scope: Scope, question: Match) -> Matches:
         return await self._session.run(search.match, scope, question)

@@ -23,6 +23,7 @@ from graph.store.embedded.locking import Ownership
 from graph.store.embedded.migrations import STEPS, Step
 from graph.store.embedded.reader import EmbeddedReader
 from graph.store.embedded.session import Session, connect
+from graph.store.embedded.tables import FTS
 from graph.store.embedded.turnstile import Turnstile
 from graph.store.embedded.writer import EmbeddedWriter
 from graph.store.port import Health, Isolation, Migration, Reader, Row, Writer
@@ -204,6 +205,26 @@ class EmbeddedStore:
             session.finish(lambda: self._writer.release(session))
         return result
 
+    async def scrub(self) -> None:
+        """Write the keyword indexes anew without what was deleted, and empty the log.
+
+        A deleted text leaves its words in the index until its segments are merged (`contentless_delete`), and old
+        pages in the log until it starts anew. Writers wait meanwhile.
+
+        Raises:
+            StoreReadOnly: a write to disk failed, now or before.
+            StoreUnavailable: the disk is full; what was there is still there.
+        """
+        self._check_open()
+        session = await self._writer.acquire()
+        try:
+            self._check_writable()
+            await session.run(_merge_keyword_indexes)
+            await session.commit()
+            await asyncio.shield(asyncio.wrap_future(session.later(self._empty_log)))
+        finally:
+            session.finish(lambda: self._writer.release(session))
+
     def _check_open(self) -> None:
         if not self._sessions:
             raise StoreUnavailable(_CLOSED)
@@ -235,6 +256,10 @@ class EmbeddedStore:
     def _restart_log(self, session: Session) -> None:
         """Wait for the readers of old snapshots, as long as the busy timeout, so that the log starts anew."""
         self._checkpoint(session, apsw.SQLITE_CHECKPOINT_RESTART)
+
+    def _empty_log(self, session: Session) -> None:
+        self._log_pages = 0
+        self._checkpoint(session, apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def _checkpoint(self, session: Session, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE) -> None:
         try:
@@ -308,3 +333,8 @@ class EmbeddedStore:
             return loaded
 
         return await self.transact(load)
+
+
+def _merge_keyword_indexes(session: Session) -> None:
+    for name in FTS.values():
+        session.db.execute(f"INSERT INTO {name}({name}) VALUES ('optimize')")

@@ -1,4 +1,4 @@
-"""The writes of the port, each one visit to the thread of the one connection that writes."""
+"""The writes of the port, each one visit to the thread of the one connection that writes; none for nothing."""
 
 from __future__ import annotations
 
@@ -34,37 +34,46 @@ class EmbeddedWriter(EmbeddedReader):
         self.given_up: RootwardError | None = None
 
     async def put(self, new: Sequence[Node]) -> None:
-        await self.run(nodes.put, new)
+        if new:
+            await self.run(nodes.put, new)
 
     async def patch(self, id: NodeId, changes: Mapping[str, Any], *, expected: Mapping[str, Any] | None = None) -> None:
         await self.run(nodes.patch, id, changes, expected)
 
     async def patch_many(self, changes: Mapping[NodeId, Mapping[str, Any]]) -> None:
-        await self.run(nodes.patch_many, changes)
+        if changes:
+            await self.run(nodes.patch_many, changes)
 
     async def patch_where(self, kind: type[Node], where: Where, changes: Mapping[str, Any]) -> int:
         return await self.run(nodes.patch_where, kind, where, changes)
 
     async def delete(self, ids: Sequence[NodeId]) -> None:
-        await self.run(nodes.delete, ids)
+        if ids:
+            await self.run(nodes.delete, ids)
 
     async def link(self, edges: Sequence[Edge]) -> None:
-        await self.run(links.link, edges)
+        if edges:
+            await self.run(links.link, edges)
 
     async def unlink(self, edges: Sequence[Edge]) -> None:
-        await self.run(links.unlink, edges)
+        if edges:
+            await self.run(links.unlink, edges)
 
     async def guard(self, guards: Sequence[Guard]) -> None:
-        await self.run(filing.guard, guards)
+        if guards:
+            await self.run(filing.guard, guards)
 
     async def admit(self, audiences: Sequence[Audience]) -> None:
-        await self.run(filing.admit, audiences)
+        if audiences:
+            await self.run(filing.admit, audiences)
 
     async def index(self, new: Sequence[TextRow]) -> None:
-        await self.run(texts.index, new)
+        if new:
+            await self.run(texts.index, new)
 
     async def unindex(self, text_ids: Sequence[str]) -> None:
-        await self.run(texts.unindex, text_ids)
+        if text_ids:
+            await self.run(texts.unindex, text_ids)
 
     async def texts_of(self, guards: Sequence[NodeId]) -> Sequence[TextRow]:
         return await self._session.run(texts.texts_of, guards)
