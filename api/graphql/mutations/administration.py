@@ -198,10 +198,12 @@ class RightMutations:
         self,
         info: Info[Any, Any],
         name: str,
-        value: JSON | None,
+        value: JSON | None = strawberry.UNSET,
         agent_id: strawberry.ID | None = None,
         expected_version: int | None = None,
     ) -> Setting:
+        if value is strawberry.UNSET:
+            raise BadInput("send the value; resetSetting goes back to the default", field="value")
         ctx = context(info)
         agent = None if agent_id is None else ctx.id(agent_id)
         found = await ctx.run(
