@@ -102,7 +102,7 @@ async def _run(work: WorkContext, light: LightModel, selected: Selected, told: _
             raise  # no failure: the run goes on when there is budget again
         except (ModelError, VersionConflict) as error:
             again = isinstance(error, VersionConflict) and tries < MOVED_TRIES
-            fresh = await select(work.deps, work.job) if again else None
+            fresh = await select(work.deps, work.job, afresh=True) if again else None
             if fresh is None:
                 await _fail(work, selected, error)
                 raise
@@ -166,6 +166,7 @@ async def _ask(work: WorkContext, light: LightModel, selected: Selected) -> _Ans
             if not error.was_cut or len(batch.messages) == 1:
                 raise
             batch, halvings = halved(batch), halvings + 1
+            await _begin(work, light, replace(selected, batch=batch))  # a restart goes on with the half
             continue
         return _Answered(batch=batch, split=answer.split(), halvings=halvings)
 

@@ -75,7 +75,7 @@ def agent_of(job: Job) -> Caller:
     return Caller(workspace=job.workspace, principal=job.agent_id, kind=PrincipalKind.AGENT)
 
 
-async def select(deps: Deps, job: Job, *, halvings: int = 0) -> Selected | None:
+async def select(deps: Deps, job: Job, *, halvings: int = 0, afresh: bool = False) -> Selected | None:
     """Return the next batch of a job's channel; None if nothing is due.
 
     A batch whose run was begun is chosen again as it was, as long as its messages are as they were.
@@ -84,12 +84,13 @@ async def select(deps: Deps, job: Job, *, halvings: int = 0) -> Selected | None:
         deps: the ports.
         job: whose channel and base.
         halvings: the limits are halved so often, after answers that were cut.
+        afresh: choose anew even if a run was begun: its messages changed.
     """
-    selected, _ = await read(deps, agent_of(job), lambda session: _select(session, key_of(job), halvings))
+    selected, _ = await read(deps, agent_of(job), lambda session: _select(session, key_of(job), halvings, afresh))
     return selected
 
 
-async def _select(session: Session, key: StageAKey, halvings: int) -> Selected | None:
+async def _select(session: Session, key: StageAKey, halvings: int, afresh: bool) -> Selected | None:
     reader = session.reader
     found = await reader.get(
         COUNTING,
@@ -112,7 +113,7 @@ async def _select(session: Session, key: StageAKey, halvings: int) -> Selected |
     session.viewer = make_viewer(session.facts, conversation=_place(channel, base), pools=[base.id])
     limits = limits_of(settings, progress.failures)
     limits = Limits(messages=max(limits.messages >> halvings, 1), tokens=max(limits.tokens >> halvings, 1))
-    carried, pending = await _candidates(session, key, progress, limits, begun)
+    carried, pending = await _candidates(session, key, progress, limits, None if afresh else begun)
     check_scope(base, [*carried, *pending])
     costs = costs_of([*carried, *pending], session.deps.tokenizer, limits.tokens)
     batch = choose(carried, pending, costs, limits, overdue=is_overdue(waiting.carried_at, pace, now))

@@ -48,6 +48,7 @@ class Due(StrEnum):
 PARK_AFTER = 3
 """After so many failures in a row a job counts as parked: people see it with its reason."""
 DROPPED = "DROPPED_BY_RESTART"
+WORKER_DIED = "WORKER_DIED"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +98,9 @@ def _dropped(what: str) -> JobKind:
 
 JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
     {
-        "stage_a": _model("Reads new messages of one channel and writes down what they say.", attempts=None),
+        "stage_a": _model(
+            "Reads new messages of one channel and writes down what they say.", attempts=None, built=True
+        ),
         "stage_b": _model("Curates what an agent's new evidence says.", attempts=None),
         "learn_material": _model("Reads a file, text or page that was handed in."),
         "embed": JobKind(
@@ -233,6 +236,14 @@ def _later(now: Millis, seconds: float) -> dict[str, Any]:
 def must_drop(job: Job, kind: JobKind) -> bool:
     """Return whether a job just claimed was begun by a worker that died, and is not resumed (AD-34)."""
     return kind.on_restart is OnRestart.DROP and job.attempts > 1
+
+
+def wore_workers_out(job: Job, kind: JobKind) -> bool:
+    """Return whether a job just claimed was begun too often by workers that died at it; a failure is counted by them.
+
+    One that fails is given up at its last attempt, so more attempts than that are take-overs.
+    """
+    return kind.attempts is not None and job.attempts > kind.attempts
 
 
 def counts_as_parked(job: Job) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from dreaming.models.port import ModelRequest, Role
+from dreaming.models.port import ModelPort, ModelRequest, Role
 from dreaming.models.scripted import ScriptedModel
 from dreaming.stage_a import dream_channel
 from dreaming.worker import Worker
@@ -84,12 +84,14 @@ class Room:
 
     Attributes:
         model: what the agent asks; it makes one episode of everything unless a test says otherwise.
+        instead: asked in its place, if given.
         outcomes: how tries of jobs ended.
     """
 
     world: TeamWorld
     clock: FakeClock
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel().on(PURPOSE, everything))
+    instead: ModelPort | None = None
     outcomes: list[str] = field(default_factory=list)
     said: int = 0
 
@@ -164,7 +166,7 @@ class Room:
             deps=self.world.deps,
             anchor_minutes=0,
             handlers={"stage_a": dream_channel},
-            models=lambda profile: self.model,
+            models=lambda profile: self.instead or self.model,
             on_step=lambda kind, outcome: self.outcomes.append(outcome),
             owner=name,
         )
