@@ -12,7 +12,9 @@ from typing import cast
 import apsw
 import pytest
 
-from graph.model.access import Clause, Rule, Viewer
+from graph.model.access import Clause, Rule, SystemScope, Viewer
+from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Entry
 from graph.model.time import Millis
 from graph.store.embedded import EmbeddedStore
@@ -20,7 +22,7 @@ from graph.store.embedded.session import Session
 from graph.store.embedded.tables import FTS
 from graph.store.embedded.writer import EmbeddedWriter
 from graph.store.port import Reader
-from graph.store.query import And, Eq, Find, Match, Newest, Tagged, TextIndex
+from graph.store.query import And, Eq, Find, In, Match, Newest, Tagged, TextIndex
 from tests.support.builders import NOW, World, channel, clause, person, private, shared
 
 MINE, ALSO = private("chn_mine"), private("chn_also")
@@ -110,6 +112,36 @@ async def test_older_visible_rows_cost_nothing_either(store: EmbeddedStore, worl
     before = await cost(store, question)
     await fill(store, world, 1_000, clause(MINE))
     assert await cost(store, question) <= before + FEW
+
+
+async def fill_talk(store: EmbeddedStore, world: World, first: int, count: int) -> None:
+    """Store visible messages of one channel, numbered in order."""
+    said = [world.make_source(channel_id=NodeId("chn_talk"), seq=n) for n in range(first, first + count)]
+    await world.write(
+        store,
+        *said,
+        guards=[world.guard_for(source) for source in said],
+        audiences=[world.audience_for(source, clause(MINE)) for source in said],
+    )
+
+
+@pytest.mark.parametrize("scope", ["viewer", "system"])
+async def test_neighbours_by_number_do_not_cost_more_in_a_longer_talk(
+    store: EmbeddedStore, world: World, scope: str
+) -> None:
+    """All rows are visible and fit every condition but that of the numbers."""
+    where = And((Eq("kind", "message"), Eq("latest", True), Eq("channel_id", "chn_talk"), In("seq", [98, 99, 101])))
+    who = world.viewer(MINE) if scope == "viewer" else SystemScope(reason="test")
+
+    async def near(reader: Reader) -> object:
+        page = await reader.find(who, Find(kind=Source, where=where))
+        assert [source.seq for source in page.nodes] == [98, 99, 101]
+        return page
+
+    await fill_talk(store, world, 0, 400)
+    before = await cost(store, near)
+    await fill_talk(store, world, 400, 1_000)
+    assert await cost(store, near) <= before + FEW
 
 
 async def test_the_newest_need_no_sorting(store: EmbeddedStore, world: World) -> None:
