@@ -57,6 +57,7 @@ HELP = {
     "graphql_errors": "Errors in GraphQL answers by code.",
     "unexpected_faults": "Faults that were masked, by class.",
     "audience_mismatch": "Rows that the index let through and the law did not: always a bug.",
+    "scrub_failed": "Erasures whose words the store could not clear out of its indexes and log yet.",
     "read_repeated": "Reads that ran again because rights moved.",
     "sign_in_failed": "Credentials that were refused.",
     "store_calls": "Calls to the store by operation.",

@@ -238,6 +238,16 @@ class Store(Protocol):
         """
         ...
 
+    async def scrub(self) -> None:
+        """Remove what deleted and overwritten values left in the engine's own structures, as far as it lets us.
+
+        Called after an erasure was committed (KN-81); its cost grows with the keyword indexes.
+
+        Raises:
+            StoreUnavailable: it could not be done; the store is as good as before.
+        """
+        ...
+
     async def health(self) -> Health:
         """Tell whether the store answers; never raises."""
         ...

@@ -175,6 +175,9 @@ class WrappedStore:
 
         return await self._around("transact", lambda: self._inner.transact(wrapped, tx_id=tx_id))
 
+    async def scrub(self) -> None:
+        await self._inner.scrub()
+
     async def health(self) -> Health:
         return await self._inner.health()
 

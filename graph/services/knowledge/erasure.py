@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.model.edges import LAW_EDGES, Edge, EdgeType
-from graph.model.errors import OperationRejected
+from graph.model.errors import OperationRejected, StoreError
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import LearningState, Source, SourceState
@@ -68,8 +68,16 @@ async def erase(deps: Deps, caller: Caller, source_id: NodeId, reason: str) -> E
 
 
 async def finish_erasure(deps: Deps, receipt: ErasureReceipt) -> None:
-    """Remove the bytes of an erasure that was committed; if this fails, the collector of blobs removes them."""
+    """Remove the bytes of an erasure that was committed, and what is left of its words inside the store.
+
+    If the bytes cannot be removed now, the collector of blobs removes them; if the store cannot be scrubbed, it is
+    with the next erasure.
+    """
     await remove_unnamed(deps, receipt.orphaned_blobs)
+    try:
+        await deps.store.scrub()
+    except StoreError:  # the erasure is committed: it must not look as if it failed
+        deps.figures.count("scrub_failed")
 
 
 async def erase_source(cmd: Command, source_id: NodeId, reason: str) -> ErasureReceipt:

@@ -71,6 +71,9 @@ class MemoryStore:
             self._state = merge(self._state, written, in_place=not self._readers)
             return result
 
+    async def scrub(self) -> None:
+        """Do nothing: what is deleted is gone."""
+
     async def health(self) -> Health:
         return Health(ready=True, engine=self.engine, schema_version=SCHEMA_VERSION)
 

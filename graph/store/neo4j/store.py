@@ -83,6 +83,9 @@ class Neo4jStore:
             async with self._idle:
                 self._idle.notify_all()
 
+    async def scrub(self) -> None:
+        """Do nothing: Neo4j merges its indexes and prunes its logs itself, and offers no way to ask for it."""
+
     async def health(self) -> Health:
         """Tell whether the database answers within five seconds."""
         try:

@@ -6,7 +6,7 @@ import pytest
 
 from graph.model.access import SystemScope
 from graph.model.edges import Edge, EdgeType
-from graph.model.errors import BadState, Forbidden, NotFound, OperationRejected
+from graph.model.errors import BadState, Forbidden, NotFound, OperationRejected, StoreUnavailable
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
@@ -277,4 +277,21 @@ async def test_an_entry_that_another_source_names_keeps_its_name_and_relation_al
     await wipe(world, s1)
     assert await sees(world, world.ben, made(result, 2))
     assert "Code book" in await ask(world, world.ben, lambda s: projection(s, made(result, 0)))
+    assert WORD.lower() not in await everything(world)
+
+
+@pytest.mark.req("KN-81")
+async def test_the_store_is_scrubbed_and_a_failure_of_it_does_not_undo_the_erasure(
+    world: TeamWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def scrub() -> None:
+        asked.append("scrub")
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(world.deps.store, "scrub", scrub)
+    source = await world.say(world.ops, f"The code is {WORD}.", speaker=world.ben)
+    await wipe(world, source)
+    assert asked == ["scrub"]
     assert WORD.lower() not in await everything(world)

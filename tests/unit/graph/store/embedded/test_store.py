@@ -139,3 +139,34 @@ async def test_the_event_loop_is_free_while_a_statement_runs(store: EmbeddedStor
 async def _counted(writer: EmbeddedWriter) -> int:
     sql = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000000) SELECT count(*) FROM n"
     return int(await writer.run(lambda session: session.value(sql)))
+
+
+@pytest.mark.req("KN-81")
+async def test_a_scrub_leaves_no_byte_of_a_deleted_text_in_file_or_log(
+    store: EmbeddedStore, path: Path, world: World
+) -> None:
+    entries = [world.make_entry() for _ in range(50)]
+    texts = [world.text_for(entry.id, words=f"plain word{n}") for n, entry in enumerate(entries)]
+    secret = world.make_entry()
+    texts.append(world.text_for(secret.id, words="marmalade"))
+    await world.write(store, *entries, secret, texts=texts)
+    await store.transact(lambda writer: writer.unindex([texts[-1].id]))
+    assert "marmalade" in _bytes_of(path)
+    await store.scrub()
+    assert "marmalade" not in _bytes_of(path)
+    assert "word49" in _bytes_of(path)
+
+
+def _bytes_of(path: Path) -> str:
+    """Return the file and its log as text, whatever is in them."""
+    return "".join(file.read_bytes().decode("latin-1") for file in sorted(path.parent.glob(f"{path.name}*")))
+
+
+async def test_a_scrub_gives_the_writer_back_when_the_log_is_held(
+    store: EmbeddedStore, path: Path, world: World
+) -> None:
+    async with store.reading() as reader:
+        await reader.guards([])
+        store._sessions[0].db.set_busy_timeout(1)
+        await store.scrub()
+    await store.transact(lambda writer: writer.put([world.make_entry()]))
