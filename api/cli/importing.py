@@ -60,9 +60,15 @@ class Export:
 
 @dataclass(kw_only=True, slots=True)
 class Survey:
-    """What the first reading saw: the channels with their people, in order, and how many messages there are."""
+    """What the first reading saw: the channels with their people, in order, and how many messages there are.
+
+    Attributes:
+        last: place of the last occurrence of each message. An export may hold a message before and after an edit;
+            only the last is sent, for else every further import would make both versions again.
+    """
 
     tally: ImportTally
+    last: dict[tuple[str, str], int] = field(default_factory=dict)
     kinds: dict[str, ChannelKind] = field(default_factory=dict)
     people: dict[str, dict[str, None]] = field(default_factory=dict)
 
@@ -71,8 +77,9 @@ class Survey:
         """Everybody who is no program."""
         return {speaker for people in self.people.values() for speaker in people}
 
-    def note(self, message: ImportedMessage) -> None:
+    def note(self, place: int, message: ImportedMessage) -> None:
         """Take a message into account."""
+        self.last[message.channel, message.external_id] = place
         self.kinds.setdefault(message.channel, message.channel_kind)
         people = self.people.setdefault(message.channel, {})
         if not message.speaker_is_agent:
@@ -124,7 +131,7 @@ async def import_chat(
         agent_id, agent_name = await _agent(link, token, agent)
         made = {name: await _place(link, token, agent_id, survey, name) for name in survey.kinds}
         with shown.bar("Loading messages") as bar:
-            counts = await _send(link, token, export, made, bar, survey.tally.messages)
+            counts = await _send(link, token, export, made, survey.last, bar)
         out.print(_summary(export, survey, counts, agent_name))
         for name in sign_in:
             out.print(await _sign_in(link, made, name, agent_id, role))
@@ -133,8 +140,8 @@ async def import_chat(
 def _survey(export: Export, bar: Bar) -> Survey:
     tally = ImportTally()
     survey = Survey(tally=tally)
-    for message in export.messages(tally):
-        survey.note(message)
+    for place, message in enumerate(export.messages(tally)):
+        survey.note(place, message)
         if tally.messages % 1_000 == 0:
             bar(tally.messages, 0)
     return survey
@@ -172,7 +179,12 @@ async def _place(link: Link, token: str, agent: str, survey: Survey, name: str) 
 
 
 async def _send(
-    link: Link, token: str, export: Export, made: Mapping[str, Place], bar: Bar, total: int
+    link: Link,
+    token: str,
+    export: Export,
+    made: Mapping[str, Place],
+    last: Mapping[tuple[str, str], int],
+    bar: Bar,
 ) -> Counter[str]:
     """Send all messages, channel by channel in batches, and return how many came to what."""
     counts: Counter[str] = Counter()
@@ -185,9 +197,11 @@ async def _send(
         if messages:
             found = await link.run(MESSAGES, token=token, channel=made[channel].id, messages=messages)
             counts.update(found["importMessages"])
-            bar(counts.total(), total)
+            bar(counts.total(), len(last))
 
-    for message in export.messages(ImportTally()):
+    for at, message in enumerate(export.messages(ImportTally())):
+        if last[message.channel, message.external_id] != at:
+            continue
         size = len(message.text.encode("utf-8", "surrogatepass")) + 400
         if len(waiting[message.channel]) >= BATCH or sizes[message.channel] + size > BATCH_BYTES:
             await flush(message.channel)
@@ -233,6 +247,8 @@ def _summary(export: Export, survey: Survey, counts: Counter[str], agent: str) -
     ]
     lines += [f"  left out {count}: {reason.replace('_', ' ')}" for reason, count in sorted(tally.skipped.items())]
     lines += [f"  {reason.replace('_', ' ')}: {count}" for reason, count in sorted(tally.noted.items())]
+    if tally.messages > len(survey.last):
+        lines.append(f"  {tally.messages - len(survey.last)} were there again later in the file; the last one counts")
     if tally.assumed_dates:
         lines.append(f"  {tally.assumed_dates} dates without a zone were read in {tally.assumed_timezone}")
     return "\n".join(lines)

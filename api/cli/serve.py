@@ -83,16 +83,19 @@ async def serve(asked: Serving) -> None:
     await _first_start(asked)
     secret = secrets.token_hex(SECRET_BYTES)
     service = build(settings, more_routes=operator_routes(lambda: service.deps, secret))
-    async with running(service.deps):
-        await ensure_workspace(settings, service.deps)
-        listener = listen(settings, port_given=asked.port_given)
-        address = address_of(listener)
-        service.announce(address)
-        places.write_server(settings.data_dir, address, secret)
-        _greet(asked, address)
-        async with _background(service):
-            await _run(service, listener)
-        places.forget_server(settings.data_dir)
+    server = GracefulServer(_config(service))
+    # Before anything is said: who reads that the server runs may end it at once.
+    with _stopped_by_signals(server.stop, settings.server.shutdown_seconds):
+        async with running(service.deps):
+            await ensure_workspace(settings, service.deps)
+            listener = listen(settings, port_given=asked.port_given)
+            address = address_of(listener)
+            service.announce(address)
+            places.write_server(settings.data_dir, address, secret)
+            _greet(asked, address)
+            async with _background(service):
+                await server.serve(sockets=[listener])
+            places.forget_server(settings.data_dir)
 
 
 def listen(settings: Settings, *, port_given: bool) -> socket.socket:
@@ -141,9 +144,9 @@ def _greet(asked: Serving, address: str) -> None:
     structlog.get_logger().info("serving", address=address, pid=os.getpid(), engine=asked.settings.store.url[:8])
 
 
-async def _run(service: Service, listener: socket.socket) -> None:
+def _config(service: Service) -> uvicorn.Config:
     limit = service.settings.server.shutdown_seconds
-    config = uvicorn.Config(
+    return uvicorn.Config(
         service.app,
         lifespan="off",
         log_config=None,
@@ -153,9 +156,6 @@ async def _run(service: Service, listener: socket.socket) -> None:
         ws_max_size=service.settings.graphql.max_body_bytes,
         timeout_graceful_shutdown=max(1, limit - CLOSING_S),
     )
-    server = GracefulServer(config)
-    with _stopped_by_signals(server.stop, limit):
-        await server.serve(sockets=[listener])
 
 
 @contextmanager

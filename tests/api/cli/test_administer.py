@@ -1,0 +1,115 @@
+"""`rootward admin` and `token`: to a running server and to the store itself, with the same outcome (AD-18, AD-39)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from api.cli import exits
+from api.cli.exits import ServerRefused, exit_code
+from api.errors import TABLE
+from graph.model import errors
+from tests.api.cli.support import Cli, Server
+
+
+@pytest.mark.req("AD-18", "AD-39")
+def test_people_places_and_rights_are_made_without_a_server(made: Cli) -> None:
+    made.ok("admin", "agent", "Atlas", "--id", "atlas")
+    made.ok("admin", "person", "Otto", "--id", "otto")
+    made.ok("admin", "service", "Bridge", "--id", "bridge")
+    made.ok("admin", "group", "Buyers", "--id", "buyers", "--member", "otto")
+    made.ok("admin", "organization", "Heron", "--id", "heron", "--set", "memory=true")
+    channel = ("admin", "channel", "Orders", "--agent", "atlas", "--id", "orders", "--member", "otto")
+    made.ok(*channel, "--memory", "channel")
+    assert "Otto" in made.ok("admin", "members", "channel:atlas/orders")
+    made.ok("admin", "members", "channel:atlas/orders", "--remove", "otto")
+    assert "Otto" not in made.ok("admin", "members", "channel:atlas/orders")
+    made.ok("admin", "grant", "otto", "reader", "atlas")
+    assert "no such grant" in made.ok("admin", "revoke", "otto", "curator", "atlas")
+    assert "no longer has reader" in made.ok("admin", "revoke", "otto", "reader", "atlas")
+    steps = made.ok("admin", "log")
+    assert "grant.add" in steps
+    assert "channel.create" in steps
+    assert "Otto" not in steps
+
+
+@pytest.mark.req("AD-39", "AD-10")
+def test_a_running_server_is_asked_instead_of_its_store(sample: Server) -> None:
+    cli = sample.cli
+    cli.ok("admin", "person", "Petra", "--id", "petra")
+    cli.ok("token", "create", "petra", "--save")
+    assert (cli.data_dir / "petra.token").stat().st_mode & 0o777 == 0o600
+    assert cli.run("ask", "tea", "--as", "petra").code == 5  # she reads nobody's knowledge yet
+    cli.ok("admin", "grant", "petra", "reader", "kettle")
+    assert "Petra asks Kettle" in cli.ok("ask", "tea", "--as", "petra")
+    cli.ok("admin", "revoke", "petra", "reader", "kettle")
+    assert cli.run("ask", "tea", "--as", "petra").code == 5
+    cli.ok("admin", "disable", "petra")
+    refused = cli.run("ask", "tea", "--as", "petra")
+    assert (refused.code, "UNAUTHENTICATED" in refused.err) == (4, True)
+
+
+@pytest.mark.req("AD-10")
+def test_tokens_are_printed_once_listed_without_secret_and_revoked_at_once(made: Cli) -> None:
+    made.ok("admin", "person", "Otto", "--id", "otto")
+    text = made.ok("token", "create", "otto", "--days", "3").strip()
+    assert text.startswith("rw_")
+    listed = made.ok("token", "list", "otto")
+    assert text.split("_")[2] not in listed
+    id_ = listed.splitlines()[1].split()[0]
+    assert made.run("token", "list", ROOTWARD_TOKEN=text).code == 0
+    made.ok("token", "revoke", id_)
+    assert made.run("token", "list", ROOTWARD_TOKEN=text).code == 4
+    assert "revoked" in made.ok("token", "list", "otto")
+
+
+@pytest.mark.req("KN-119", "AD-18")
+def test_settings_of_knowledge_are_shown_set_and_reset(made: Cli) -> None:
+    assert "rrf_k" in made.ok("admin", "settings", "get")
+    assert made.ok("admin", "settings", "set", "search.rrf_k", "20").strip() == "search.rrf_k = 20 (workspace)"
+    assert " 20 " in made.ok("admin", "settings", "get", "search.rrf_k")
+    refused = made.run("admin", "settings", "set", "search.rrf_k", "many")
+    assert refused.code == 2
+    assert "a whole number from 1" in refused.err
+    assert made.ok("admin", "settings", "reset", "search.rrf_k").strip() == "search.rrf_k = 10 (default)"
+
+
+@pytest.mark.req("AD-14")
+def test_init_refuses_a_store_that_has_a_workspace(made: Cli) -> None:
+    token = made.token("admin")
+    again = made.run("init")
+    assert (again.code, "BAD_STATE" in again.err) == (6, True)
+    assert made.token("admin") == token
+
+
+@pytest.mark.parametrize("command", [("ask", "x"), ("export", "x.tar"), ("token", "list"), ("worker", "--once")])
+def test_without_a_store_nothing_is_made(cli: Cli, command: tuple[str, ...]) -> None:
+    ran = cli.run(*command)
+    assert ran.code in (2, 6)
+    assert not cli.data_dir.exists()
+
+
+@pytest.mark.req("AD-42")
+def test_an_unexpected_fault_is_one_line_without_what_it_said(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("Mia likes tea")
+
+    monkeypatch.setattr("api.cli.operating.show_settings", fails)
+    ran = made.run("settings")
+    assert ran.code == exits.FAULT
+    assert "Mia" not in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_every_class_of_errors_has_an_exit_code() -> None:
+    codes = {kind: exit_code(kind.__new__(kind)) for kind in TABLE if kind is not errors.RootwardError}
+    assert exits.FAULT not in codes.values()
+    assert codes[errors.StoreLocked] == 3
+    assert exit_code(ServerRefused("", code="FORBIDDEN", status=403)) == 4
+
+
+def test_exit_codes_are_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "command-line.md").read_text(encoding="utf-8")
+    for code in (0, 1, 2, 3, 4, 5, 6, 7, 70, 130):
+        assert f"| {code} |" in page
