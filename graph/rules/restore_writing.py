@@ -19,7 +19,7 @@ from graph.rules.operations import imaging
 from graph.rules.operations.ending import end_entry
 from graph.rules.operations.memo import check_budget, put_lines
 from graph.rules.operations.naming import take_name
-from graph.rules.operations.skills import end_lesson, put_lesson
+from graph.rules.operations.skills import check_room, end_lesson, put_lesson
 from graph.rules.operations.state import (
     AttributeState,
     BlockState,
@@ -421,6 +421,7 @@ class _Step:
         if restored is not None:
             overlay, rests_on = NodeId(restored["overlayId"]), support_of_image(restored)
             made = put_lesson(self.work, overlay, restored["text"], restored["origin"], rests_on, before=last)
+            check_room(self.work, overlay)
             last = made.lesson
         self.past.lessons[self.target] = last
 

@@ -36,8 +36,10 @@ from graph.services.access.commands import Command
 from graph.services.access.session import Session
 from graph.services.audience import hold_dependents
 from graph.services.knowledge.restore_present import Present, named_objects, read_present, sources_named
+from graph.services.knowledge.state import bases_read
 from graph.services.knowledge.statements import PRESENT
 from graph.services.knowledge.targets import actor_of
+from graph.services.learning.learned import load_lessons
 from graph.services.ledger import Commit, commit
 from graph.services.settings import load_settings
 
@@ -82,6 +84,7 @@ async def restore(
             ``GUIDE_HUMAN_ONLY``: a guide that is not his to write.
         NotRestorable, PreviewStale, RestoreConflict, NameTaken: as `graph.rules.restore` says.
         BadInput: no record at all; LimitExceeded: too many, or too long a reason.
+        OperationRejected: ``MEMO_OVER_BUDGET``, ``LIMIT_EXCEEDED``: a memo or lessons that have no room any more.
     """
     reason = _checked_reason(reason)
     await _hold(cmd, await _records(cmd.session, audit_ids))
@@ -175,15 +178,17 @@ async def _carry_out(
 
 async def _work(cmd: Command, base: KnowledgeBase, present: Present, reason: str) -> Work:
     settings = await load_settings(cmd.writer, cmd.caller.workspace, base.owner_id)
-    states = present.states
+    states, learned = present.states, present.learned
+    overlays = (lesson.overlay_id for lesson in learned.last.values() if lesson.pool == base.id)
+    lessons = await load_lessons(cmd.session, overlays, bases_read(base))
     state = KnowledgeState(
         base=base,
         entries={id_: state for id_, state in states.entries.items() if state.entry.pool == base.id},
         blocks={id_: state for id_, state in states.blocks.items() if state.block.pool == base.id},
         relations={id_: state for id_, state in states.relations.items() if state.relation.pool == base.id},
         names=present.owners.get(base.id, {}),
-        lessons={id_: state for id_, state in present.learned.lessons.items() if state.lesson.pool == base.id},
-        memo=present.learned.memos.get(memo_id(base.id)),
+        lessons={**lessons, **{i: state for i, state in learned.lessons.items() if state.lesson.pool == base.id}},
+        memo=learned.memos.get(memo_id(base.id)),
     )
     work = Work.on(state, await actor_of(cmd, reason), settings, cmd.at, cmd.deps.new_id)
     work.count_tokens = cmd.deps.tokenizer.count

@@ -48,7 +48,7 @@ async def load_state(session: Session, base: KnowledgeBase, needs: Needs) -> Kno
     sources |= {id_: node for id_, node in extra.items() if isinstance(node, Source)}
     owners, same = await _names(reader, base, needs)
     skills = await load_skills(reader, base, needs.skills)
-    lessons = await load_lessons(session, skills.values(), bases_read(base))
+    lessons = await load_lessons(session, (skill.overlay for skill in skills.values()), bases_read(base))
     memo = await load_memo(reader, base.id) if needs.memo else None
     lines = [state.line.id for state in memo.lines] if memo else []
     return KnowledgeState(

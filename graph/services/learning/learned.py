@@ -60,13 +60,13 @@ async def load_skills(reader: Reader, base: KnowledgeBase, slugs: Collection[str
 
 
 async def load_lessons(
-    session: Session, skills: Iterable[SkillState], pools: Collection[NodeId]
+    session: Session, overlays: Iterable[NodeId | None], pools: Collection[NodeId]
 ) -> dict[NodeId, LessonState]:
-    """Return the current lessons about these Skills in these bases that the actor sees."""
-    overlays = sorted(skill.overlay for skill in skills if skill.overlay is not None)
-    if not overlays:
+    """Return the current lessons of these Overlays in these bases that the actor sees."""
+    wanted = sorted({overlay for overlay in overlays if overlay is not None})
+    if not wanted:
         return {}
-    where = And((In("overlay_id", overlays), Eq("invalidated_at", None), In("pool", sorted(pools))))
+    where = And((In("overlay_id", wanted), Eq("invalidated_at", None), In("pool", sorted(pools))))
     found = await find_all(session.reader, Lesson, where)
     shown = await session.open([lesson.id for lesson in found])
     support = await _support(session.reader, shown)

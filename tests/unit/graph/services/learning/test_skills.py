@@ -227,6 +227,19 @@ async def test_a_person_edits_deletes_and_restores_a_lesson(skilled: TeamWorld) 
     ]
 
 
+@pytest.mark.req("SK-16", "SK-18")
+async def test_a_lesson_that_has_no_room_any_more_does_not_come_back(skilled: TeamWorld) -> None:
+    world = skilled
+    said = cite(await world.say(world.ops, "this is how it is done"), "how it is done")
+    many = await apply(world, *(lesson("deploy", f"rule {word}", said) for word in "abcdefghijklmnopqrst"))
+    gone = await apply(world, remove_lesson("deploy", made(many), said))
+    await apply(world, lesson("deploy", "one in its place", said))
+    record = gone.records[0].id
+    with pytest.raises(OperationRejected) as refused:
+        await command(world.deps, world.caller(world.ana), lambda cmd: restore(cmd, [record], reason="right after all"))
+    assert refused.value.rule_code == "LIMIT_EXCEEDED"
+
+
 @pytest.mark.req("SK-18")
 async def test_readers_list_lessons_and_change_none(skilled: TeamWorld) -> None:
     world = skilled
