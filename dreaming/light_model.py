@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from dreaming.jobs import PutOff, WorkContext
 from dreaming.saved_calls import LightModel
 from graph.model.errors import ProfileUnavailable
@@ -30,6 +32,7 @@ async def light_model(work: WorkContext) -> LightModel:
             if not settings["dream.enabled"]:
                 raise PutOff(DREAMING_DISABLED, later)
             profile = await agent_profile(reader, work.job.workspace, work.agent)
-        return LightModel(model=work.models(profile), settings=settings)
+        # The first model of a provider imports its library, which takes seconds: not on the loop that serves requests.
+        return LightModel(model=await asyncio.to_thread(work.models, profile), settings=settings)
     except ProfileUnavailable as error:
         raise PutOff(LIGHT_PROFILE_UNAVAILABLE, later) from error

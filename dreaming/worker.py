@@ -150,6 +150,10 @@ class Worker:
             await self._change(job, lambda found: rules.dropped())
             self._told(job, "dropped")
             return True
+        if rules.wore_workers_out(job, kind):
+            await self._change(job, partial(rules.failed, kind=kind, now=self.deps.now(), code=rules.WORKER_DIED))
+            self._told(job, "failed")
+            return True
         try:
             outcome = await self._do(job, kind)
         except asyncio.CancelledError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,13 @@ from graph.model.nodes.learning import ModelProfile
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
 
 Credentials = Callable[[str], str | None]
 """Returns the secret that a profile's `credential` names, or None if there is none."""
+
+LONGEST_S = 1_800.0
+"""Upper bound of `dream.model_timeout_seconds`."""
 
 EXTRA_MISSING = "extra_missing"
 NO_CREDENTIAL = "credential_missing"
@@ -49,7 +54,7 @@ class ProviderModel:
             response = await model_request(
                 self.model,
                 _messages(request.messages),
-                model_settings={"max_tokens": request.max_output_tokens, "temperature": 0.0, "max_retries": 0},
+                model_settings=_settings(request),
                 model_request_parameters=_parameters(self.model, request.schema),
                 instrument=False,  # traces hold no content
             )
@@ -73,6 +78,7 @@ def provider_model(profile: ModelProfile, credentials: Credentials) -> ProviderM
     if profile.credential and not key:
         raise _unusable(NO_CREDENTIAL, "set what the credential of the model profile names")
     try:
+        import_module("pydantic_ai.direct")  # now, so that the first request does not wait for it
         model = maker(profile, key)
     except ImportError as error:
         raise _unusable(EXTRA_MISSING, "install the extra `models` of rootward-server") from error
@@ -123,6 +129,16 @@ def _needed(key: str | None) -> str:
 _MAKERS: Mapping[str, Callable[[ModelProfile, str | None], Model]] = MappingProxyType(
     {"openai": _openai, "anthropic": _anthropic, "google": _google}
 )
+
+
+def _settings(request: ModelRequest) -> ModelSettings:
+    # No retries and no shorter time than the longest that may be set: the job and `TimedModel` decide about both.
+    return {
+        "max_tokens": request.max_output_tokens,
+        "temperature": 0.0,
+        "max_retries": 0,
+        "timeout": LONGEST_S,
+    }
 
 
 def _messages(messages: Sequence[ChatMessage]) -> list[ModelMessage]:

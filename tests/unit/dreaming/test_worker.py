@@ -171,6 +171,16 @@ async def test_memory_of_sessions_and_agents_is_not_resumed(shop: Workshop, cloc
     assert shop.outcomes == ["dropped"]
 
 
+async def test_work_that_kills_its_workers_is_parked(shop: Workshop, clock: HeldClock) -> None:
+    await shop.ask("learn_bot")
+    for number in range(3):
+        assert await shop.worker(_nothing, "learn_bot", name=f"host-{number}")._claim(["learn_bot"])
+        clock.advance(HOUR)
+    assert await shop.worker(_nothing, "learn_bot", name="host-4").step()
+    job = await shop.job("learn_bot")
+    assert (job.state, job.last_error, job.result) == (JobState.PARKED, "WORKER_DIED", None)
+
+
 @pytest.mark.req("AD-34")
 async def test_other_kinds_are_resumed(shop: Workshop, clock: HeldClock) -> None:
     await shop.ask("learn_bot")
