@@ -357,7 +357,7 @@ async def test_thread_and_speaker_stand_beside_each_message(room: Room) -> None:
     assert [line.get("thread") for line in shown(room.model.asked[0])] == ["t1", "t2", None]
 
 
-@pytest.mark.req("DR-22", "DR-26")
+@pytest.mark.req("DR-21", "DR-22", "DR-26")
 @pytest.mark.parametrize(
     "wrong",
     [
