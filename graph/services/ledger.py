@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from graph.model.access import Clause, Guard, SystemScope
 from graph.model.edges import LAW_EDGES, Edge, EdgeType
-from graph.model.errors import NotFound
+from graph.model.errors import LimitExceeded, NotFound
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import AuditRecord
@@ -19,6 +19,7 @@ from graph.model.time import Millis
 from graph.rules.audit_chain import AuditDraft, Head, seal
 from graph.rules.changes import Changes, text_id
 from graph.rules.guarding import guard_of
+from graph.rules.operations.limits import MAX_REASON
 from graph.rules.pools import clause_of
 from graph.services.audience import guard_and_decide
 from graph.services.deps import Deps
@@ -58,7 +59,11 @@ async def commit(writer: Writer, deps: Deps, where: Commit, changes: Changes) ->
 
     Returns the audit records in the order of the drafts. The audiences of everything that rests on what changed
     are up to date when this returns.
+
+    Raises:
+        LimitExceeded: a reason is too long.
     """
+    _check_reasons(changes.drafts)
     pool = (await writer.get(COMMIT_GUARD, [where.pool]))[where.pool]
     assert isinstance(pool, KnowledgeBase)
     records = _seal_all(deps, where, pool, changes.drafts)
@@ -70,6 +75,12 @@ async def commit(writer: Writer, deps: Deps, where: Commit, changes: Changes) ->
     await _write_texts(writer, where, changes)
     await _move_pool(writer, pool, records)
     return records
+
+
+def _check_reasons(drafts: Sequence[AuditDraft]) -> None:
+    """Refuse a reason that is too long, whoever gave it: it is kept for ever and shown with every record."""
+    if any(len(draft.reason or "") > MAX_REASON for draft in drafts):
+        raise LimitExceeded(f"a reason has at most {MAX_REASON} characters", field="reason", limit=MAX_REASON)
 
 
 def _seal_all(deps: Deps, where: Commit, pool: KnowledgeBase, drafts: Sequence[AuditDraft]) -> tuple[AuditRecord, ...]:

@@ -17,6 +17,7 @@ from graph.rules.operations.actors import ActorRules
 from graph.rules.operations.attributes import set_attributes
 from graph.rules.operations.blocks import add_block, delete_block, revise_block
 from graph.rules.operations.entries import create_entry, rename_entry, set_aliases, set_summary, set_type
+from graph.rules.operations.limits import MAX_REASON, check_length
 from graph.rules.operations.memo import write_memo
 from graph.rules.operations.parsing import Parsed
 from graph.rules.operations.relations import add_relation, remove_relation
@@ -103,6 +104,7 @@ def _attempt(work: Work, parsed: Parsed, refused: set[str]) -> Verdict:
     trial = work.fork(parsed.operation.reason)
     try:
         _check_refs(work, parsed.operation, refused)
+        check_length(parsed.operation.reason or "", "reason", 0, MAX_REASON)
         done = _carry_out(trial, parsed.operation)
     except OperationRejected as error:
         return rejected(parsed.index, parsed.op, error)

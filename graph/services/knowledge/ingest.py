@@ -34,6 +34,7 @@ from graph.store.query import And, Eq, Find, In
 
 MAX_MESSAGES = 1_000
 MAX_TEXT_CHARACTERS = 200_000
+MAX_SPEAKER_CHARACTERS = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +100,12 @@ def _check(messages: Sequence[IncomingMessage]) -> None:
         if len(message.text) > MAX_TEXT_CHARACTERS:
             raise LimitExceeded(
                 f"a message has at most {MAX_TEXT_CHARACTERS} characters", field="text", limit=MAX_TEXT_CHARACTERS
+            )
+        if len(message.speaker) > MAX_SPEAKER_CHARACTERS:
+            raise LimitExceeded(
+                f"a speaker's name has at most {MAX_SPEAKER_CHARACTERS} characters",
+                field="speaker",
+                limit=MAX_SPEAKER_CHARACTERS,
             )
         if not 1 <= len(message.external_id) <= 512:
             raise BadInput("a message needs an external id of 1 to 512 characters", field="externalId")

@@ -278,3 +278,11 @@ async def test_the_words_of_a_stored_rumour_carry_no_relation(world: TeamWorld) 
     )
     await apply(world, add(kai, rumour))
     assert outcomes(await apply(world, left, dry_run=True)) == ["RUMOUR_OVERRIDE"]
+
+
+@pytest.mark.req("KN-21", "DR-42")
+async def test_a_reason_without_end_is_a_verdict_of_its_operation(world: TeamWorld) -> None:
+    source = await world.say(world.ops, "Helio builds solar kilns.")
+    content = create("Helio", block("Builds solar kilns.", cite(source, "builds solar kilns")))
+    result = await apply(world, {**content, "reason": "x" * 1_001}, dry_run=True)
+    assert (result.verdicts[0].code, dict(result.verdicts[0].details)["field"]) == ("LIMIT_EXCEEDED", "reason")

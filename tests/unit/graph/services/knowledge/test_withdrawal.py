@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from graph.model.access import SystemScope
-from graph.model.errors import NotFound
+from graph.model.errors import LimitExceeded, NotFound
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import KnowledgeBase
@@ -252,3 +252,19 @@ async def test_withdrawing_changes_nothing_of_the_source_but_its_state(world: Te
         node = (await reader.get(SYSTEM, [source]))[source]
     assert isinstance(node, Source)
     assert (node.text, node.state) == ("The kiln is hot.", "withdrawn")
+
+
+@pytest.mark.req("KN-82")
+async def test_a_reason_without_end_is_refused_and_nothing_is_withdrawn(world: TeamWorld) -> None:
+    source = await world.say(world.ops, "The code is MARMALADE.")
+    with pytest.raises(LimitExceeded):
+        await withdraw(world, source, "x" * 1_001)
+    assert await sees(world, world.ben, source)
+
+
+@pytest.mark.req("KN-65")
+async def test_a_speakers_name_without_end_is_refused(world: TeamWorld) -> None:
+    conversation = await world.open(world.ops)
+    message = IncomingMessage(external_id="x", sent_at=world.deps.now(), text="Hello.", speaker="x" * 201)
+    with pytest.raises(LimitExceeded):
+        await run(world, world.host, lambda c: ingest_messages(c, conversation.id, [message]))
