@@ -13,8 +13,8 @@ from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.learning import DreamBatch, DreamRun, Progress, RunState
 from graph.model.nodes.people import PrincipalKind
 from graph.model.nodes.work import Job
-from graph.rules.pools import channel_facts, scope_of
-from graph.rules.scopes import ConversationFacts, MemoryScope, make_viewer, prompt_allowed
+from graph.rules.pools import channel_facts
+from graph.rules.scopes import ConversationFacts, MemoryScope, make_viewer
 from graph.rules.stage_a import Batch, Limits, StageAKey, choose, is_due, is_overdue, limits_of, pace_of
 from graph.services.access.caller import Caller
 from graph.services.access.session import Session, read
@@ -135,7 +135,7 @@ def check_scope(base: KnowledgeBase, messages: Sequence[Source]) -> None:
     Raises:
         OperationRejected: ``SCOPE_FORBIDDEN``.
     """
-    if any(message.pool != base.id for message in messages) or not prompt_allowed(scope_of(base), [scope_of(base)]):
+    if any(message.pool != base.id for message in messages):
         raise OperationRejected("SCOPE_FORBIDDEN", "a prompt of Stage A holds messages of one knowledge base only")
 
 
