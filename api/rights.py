@@ -103,6 +103,7 @@ MUTATIONS: Mapping[str, Needs] = {
     "importChannel": Needs.ADMIN,
     "importMessages": Needs.HOST,
     "anchorAudit": Needs.ADMIN,
+    "setModelProfile": Needs.ADMIN,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {

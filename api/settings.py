@@ -32,6 +32,8 @@ NOT_SETTINGS = frozenset(
 )
 """Variables of the command line, the tests and the compose file."""
 TEST_PREFIX = "ROOTWARD_TEST_"
+MODEL_PREFIX = "ROOTWARD_MODEL_"
+"""Variables that hold keys of models; profiles name them."""
 
 
 class _Section(BaseModel):
@@ -239,7 +241,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
     return {
         variable.removeprefix(PREFIX).lower().replace("__", "."): Given(value=value, origin=variable)
         for variable, value in sorted(environ.items())
-        if variable.startswith(PREFIX) and not variable.startswith(TEST_PREFIX) and variable not in NOT_SETTINGS
+        if variable.startswith(PREFIX)
+        and not variable.startswith((TEST_PREFIX, MODEL_PREFIX))
+        and variable not in NOT_SETTINGS
     }
 
 

@@ -18,6 +18,12 @@ from graph.model.errors import BadInput
 
 SETTING = "{ name value default allowed unit origin version }"
 MEMBERS = "query($id: ID!) { members(id: $id) { id displayName } }"
+MODEL = """
+mutation($name: String!, $provider: String!, $model: String!, $baseUrl: String, $credential: String) {
+  setModelProfile(name: $name, provider: $provider, model: $model, baseUrl: $baseUrl, credential: $credential) {
+    name provider model version
+  }
+}"""
 TOKENS = "query($id: ID) { tokens(principalId: $id) { id createdAt expiresAt lastUsedDay revokedAt rights } }"
 
 
@@ -157,6 +163,12 @@ async def settings_set(chosen: Chosen, name: str, value: str | None, agent: str,
             document = f"mutation($n: String!, $v: JSON, $a: ID) {{ set: {field} {SETTING} }}"
             found = await link.run(document, token=token, n=name, v=_value(value), a=agent_id)
         out.print(f"{found['set']['name']} = {_shown(found['set']['value'])} ({found['set']['origin']})")
+
+
+async def model(chosen: Chosen, out: Console, **given: Any) -> None:
+    """Set a model profile."""
+    made = (await change(chosen, MODEL, **given))["setModelProfile"]
+    out.print(f"{made['name']}: {made['provider']} {made['model']} (version {made['version']})")
 
 
 async def token_create(chosen: Chosen, who: str, *, days: int, rights: Sequence[str], save: bool, out: Console) -> None:

@@ -14,11 +14,11 @@ from api.cli.places import Signed, read_sample, signed
 from api.sample.story import ThingsToTry, load_story
 from api.settings import Settings
 
-MODEL_SETTING = "dream.model_profile"
+PROFILE = "admin model light --provider openai --model NAME --credential env:OPENAI_API_KEY"
 WITHOUT_A_MODEL = (
     "Not there without a model: learning from your own text. Messages and documents are kept, shown and searched; what",
-    "is believed because of them is written by people and agents (applyOperations). The setting that turns learning on",
-    f"is {MODEL_SETTING}, with a profile of a model. This version has no models yet.",
+    "is believed because of them is written by people and agents (applyOperations). One setting turns learning on, the",
+    "model profile `light`:",
 )
 
 
@@ -53,7 +53,7 @@ class Welcome:
             found += ["", "Tokens, in files that only you can read:", *self._tokens()]
         if self.things is not None:
             found += ["", "Three things to try, from another terminal in this folder:", *self._things(self.things)]
-        return [*found, "", *WITHOUT_A_MODEL, "", "Ctrl+C ends it."]
+        return [*found, "", *WITHOUT_A_MODEL, f"     {self.command} {PROFILE}", "", "Ctrl+C ends it."]
 
     def _tokens(self) -> list[str]:
         key, about, file = (

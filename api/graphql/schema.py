@@ -18,6 +18,7 @@ from api.graphql.mutations.entries import EntryMutations
 from api.graphql.mutations.importing import AnchorMutations, ImportMutations
 from api.graphql.mutations.learning import LearningMutations
 from api.graphql.mutations.materials import MaterialMutations
+from api.graphql.mutations.models import ModelMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
 from api.graphql.mutations.sources import SourceMutations
 from api.graphql.prepared import UsePrepared
@@ -61,6 +62,7 @@ Mutation = merge_types(
         RightMutations,
         ImportMutations,
         AnchorMutations,
+        ModelMutations,
         LearningMutations,
     ),
 )

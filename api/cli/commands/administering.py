@@ -37,7 +37,21 @@ class Memory(StrEnum):
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     admin = typer.Typer(no_args_is_help=True, help="Make people and places, give rights, set settings.")
-    for made in (organization, person, service, agent, group, channel, members, grant, revoke, disable, enable, log):
+    for made in (
+        organization,
+        person,
+        service,
+        agent,
+        group,
+        channel,
+        members,
+        grant,
+        revoke,
+        disable,
+        enable,
+        model,
+        log,
+    ):
         admin.command(made.__name__)(made)
     settings = typer.Typer(no_args_is_help=True, help="The settings of knowledge.")
     settings.command("get")(settings_get)
@@ -169,6 +183,23 @@ def enable(who: Who) -> None:
     from api.cli.administering import disable as run
 
     asyncio.run(run(chosen(), who, disabled=False, out=shown.out()))
+
+
+def model(
+    name: Annotated[str, typer.Argument(help="light turns learning on; settings may name others.")],
+    provider: Annotated[str, typer.Option(help="openai, anthropic or google.")],
+    model: Annotated[str, typer.Option(metavar="NAME", help="The provider's name of the model.")],
+    base_url: Annotated[str | None, typer.Option(help="Another address that speaks the same language.")] = None,
+    credential: Annotated[
+        str | None, typer.Option(metavar="env:VARIABLE", help="Where the server reads the key from; never the key.")
+    ] = None,
+) -> None:
+    """Say which model learns from messages and documents."""
+    from api.cli.administering import model as run
+
+    asyncio.run(
+        run(chosen(), shown.out(), name=name, provider=provider, model=model, baseUrl=base_url, credential=credential)
+    )
 
 
 def log(first: Annotated[int, typer.Option(min=1, max=100, help="So many steps.")] = 20) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.api.cli.support import Cli, Server
 
-QUESTION = ("ask", "How does the tea come from China?", "--as", "jonas", "--trace")
+QUESTION = ("ask", "How do goods come from China, by sea or by rail?", "--as", "jonas", "--trace")
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def test_it_names_two_people_an_auditor_three_things_to_try_and_what_a_model_wou
     for person in ("Mei Lin, curator", "Jonas Berg, curator", "Noor Haddad, auditor"):
         assert person in sample.said
     assert [word in sample.said for word in ("rootward ask", "rootward compare", "rootward withdraw")] == [True] * 3
-    assert "dream.model_profile" in sample.said
+    assert "rootward admin model light" in sample.said
     assert "learning from your own text" in sample.said
 
 

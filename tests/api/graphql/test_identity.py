@@ -161,6 +161,7 @@ ROWS: Mapping[str, Row] = {
         admin=True,
     ),
     "Mutation.anchorAudit": only_admins("anchorAudit"),
+    "Mutation.setModelProfile": only_admins('setModelProfile(name: "light", provider: "openai", model: "m")'),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
 }

@@ -1,0 +1,127 @@
+"""Every command block of the README and of the how-to pages is run here, against a real server on a free port."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.docs.pages import ROOT, Block, Clone, blocks
+
+README = ROOT / "README.md"
+OF_MAKE = ("make run", "make test")
+"""Blocks that are one command of make: their recipes are looked at, and what `run` starts is the server of the test."""
+RUN_HERE = ("back-up-and-restore.md", "tokens-and-rights.md", "use-a-model.md", "use-graphql.md", "verify-an-audit.md")
+NOT_RUN = {
+    "connect-neo4j.md": "needs Docker, or a database of one's own; the README's block is run on a real Neo4j",
+    "run-the-benchmarks.md": "takes long",
+    "run-the-tests.md": "would run this test",
+}
+
+needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+
+
+def of_readme(language: str) -> list[Block]:
+    return [block for block in blocks(README) if block.info == language]
+
+
+def test_every_block_of_the_readme_is_run() -> None:
+    languages = {block.info for block in blocks(README)}
+    assert languages == {"sh", "json", "sh neo4j"}
+    of_make = [block.text.strip() for block in of_readme("sh") if block.text.startswith("make ")]
+    assert of_make == list(OF_MAKE)
+    recipe = re.search(r"^run: \$\(READY\).*\n\t@\$\(BIN\)/(.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert recipe
+    assert recipe[1] == "rootward serve"
+
+
+@needs_curl
+@pytest.mark.req("AD-44")
+def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
+    said: dict[str, list[str]] = {}
+    for block in of_readme("sh"):
+        if block.text.strip() not in OF_MAKE:
+            said.setdefault(block.heading, []).append(clone.run(block.text))
+    (tried,) = said["Install and first run"]
+    assert "everything from China goes by rail" in tried
+    assert "Only Mei Lin sees:" in tried
+    assert "Restored:" in tried
+    first, second = said["First query"]
+    (answer,) = of_readme("json")
+    assert json.loads(first) == json.loads(answer.text)
+    (item,) = json.loads(second)["data"]["memorySearch"]["items"]
+    assert item["sources"]
+    assert "rail" in item["text"]
+    (loaded,) = said["Load your own chat"]
+    assert "3 messages in 2 channels of helper" in loaded
+    ana_and_rolf, rights = said["Who sees what"]
+    ana, rolf, both = re.split(r"^(?=\S.* asks? )", ana_and_rolf, flags=re.MULTILINE)[1:]
+    assert "under the mat" in ana
+    assert "under the mat" not in rolf
+    assert "hidden from Rolf" in both
+    assert "Otto Petersen asks Kettle" in rights
+
+
+@pytest.mark.parametrize("name", RUN_HERE)
+def test_the_commands_of_a_page_run(clone: Clone, name: str) -> None:
+    for block in blocks(ROOT / "docs" / "how-to" / name):
+        if block.info == "sh":
+            clone.run(block.text)
+
+
+def test_every_page_with_commands_is_run_or_says_why_not() -> None:
+    pages = ROOT / "docs" / "how-to"
+    with_commands = {page.name for page in pages.glob("*.md") if any(b.info == "sh" for b in blocks(page))}
+    assert with_commands <= {*RUN_HERE, *NOT_RUN}
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)\)", README.read_text(encoding="utf-8"))
+    missing = [target for target in targets if not urlsplit(target).scheme and not (ROOT / target).exists()]
+    assert not missing
+
+
+@pytest.mark.neo4j
+@pytest.mark.req("AD-14", "AD-40")
+def test_the_block_for_neo4j_runs_on_a_real_one(clone: Clone, neo4j_uri: str) -> None:
+    (block,) = of_readme("sh neo4j")
+    said = clone.run(block.text, **{"neo4j://127.0.0.1:7687": neo4j_uri})
+    assert "neo4j: Neo4j/" in said
+    assert "admin: neo4j-data/admin.token" in said
+    token = clone.folder / "neo4j-data" / "admin.token"
+    assert token.stat().st_mode & 0o777 == 0o600
+    assert "nothing is to be done" in said
+
+
+@pytest.mark.req("AD-36")
+@pytest.mark.parametrize(
+    "file",
+    [
+        "README.md",
+        "Dockerfile",
+        "docker-compose.yml",
+        *(f"docs/how-to/{page.name}" for page in sorted((ROOT / "docs" / "how-to").glob("*.md"))),
+    ],
+)
+def test_variables_that_files_and_pages_name_are_settings(file: str) -> None:
+    from api.settings import MODEL_PREFIX, NOT_SETTINGS, PREFIX, TEST_PREFIX, names
+
+    known = {PREFIX + name.upper().replace(".", "__") for name in names()} | NOT_SETTINGS
+    used = set(re.findall(r"\bROOTWARD_[A-Z0-9_]*", (ROOT / file).read_text(encoding="utf-8")))
+    assert {name for name in used if not name.startswith((TEST_PREFIX, MODEL_PREFIX, "ROOTWARD_…"))} - {PREFIX} <= known
+
+
+def test_settings_that_pages_name_exist() -> None:
+    from api.settings import names
+    from graph.rules.knowledge_settings import SPECS
+
+    sections = {name.partition(".")[0] for name in (*names(), *SPECS)}
+    pages: list[Path] = [README, *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+    for page in pages:
+        quoted = set(re.findall(r"`([a-z_]+\.[a-z_]+)`", page.read_text(encoding="utf-8")))
+        quoted = {name for name in quoted if not name.endswith((".jsonl", ".json", ".token"))}
+        assert {name for name in quoted if name.partition(".")[0] in sections} <= {*names(), *SPECS}, page
