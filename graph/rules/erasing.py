@@ -62,6 +62,7 @@ def blanked(node: Node) -> Blanked | None:
                 "text": ERASED,
                 "condition": _if_there(node.condition),
                 "conclusion": _if_there(node.conclusion),
+                "reason": _if_there(node.reason),
             }
             return _with_vector(node, fields)
         case Episode():
@@ -70,13 +71,15 @@ def blanked(node: Node) -> Blanked | None:
         case Facet():
             return Blanked(fields={"value": ERASED, "norm_value": ""})
         case EntryVersion():
-            return Blanked(fields={"name": ERASED, "norm_name": "", "aliases": (), "summary": ""})
+            return Blanked(
+                fields={"name": ERASED, "norm_name": "", "aliases": (), "summary": "", "reason": _if_there(node.reason)}
+            )
         case Entry():
             return Blanked(fields={"name": ERASED, "live_name": None})
         case Attribute():
             return Blanked(fields={"value": ERASED})
         case RelationVersion():
-            return Blanked(fields={"attributes": None})
+            return Blanked(fields={"attributes": None, "reason": _if_there(node.reason)})
         case Lesson() | MemoLine():
             return Blanked(fields={"text": ERASED})
         case _:

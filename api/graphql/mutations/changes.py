@@ -17,7 +17,7 @@ from api.graphql.types.registry import show_all
 from graph.model.errors import BadInput
 from graph.model.ids import NodeId
 from graph.rules.operations.verdicts import Outcome, Verdict
-from graph.services.knowledge.erasure import erase_source, finish_erasure
+from graph.services.knowledge.erasure import erase
 from graph.services.knowledge.operations import ApplyResult, apply_operations
 
 strawberry.enum(Outcome, name="OperationOutcome")
@@ -124,6 +124,5 @@ class ChangeMutations:
     @strawberry.mutation
     async def erase_source(self, info: Info[Any, Any], id: strawberry.ID, reason: str) -> Source:
         ctx = context(info)
-        receipt = await ctx.run(info, lambda cmd: erase_source(cmd, ctx.id(id), reason))
-        await finish_erasure(ctx.deps, receipt)
+        receipt = await ctx.once(info, lambda: erase(ctx.deps, ctx.caller, ctx.id(id), reason))
         return Source.from_domain(receipt.source)

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _CACHE_KIB = {True: 32_768, False: 8_192}
-_BUSY_MS = 5_000
+BUSY_MS = 5_000
 _STATEMENTS = 400
 _INTERRUPT_AGAIN_S = 0.01
 
@@ -92,7 +92,7 @@ class Session:
             self.db.interrupt()
             loop.call_later(_INTERRUPT_AGAIN_S, self._break_off, loop, running)
 
-    def later(self, work: Callable[[Session], None]) -> Future[None]:
+    def later(self, work: Callable[[Session], object]) -> Future[object]:
         """Run `work` as it is, without a transaction, after what is under way; it handles its own errors."""
         return self._submit(work, self)
 
@@ -149,7 +149,7 @@ class Session:
 def connect(path: Path, *, writing: bool, durable: bool, vfs: str | None = None) -> apsw.Connection:
     """Open a connection with our settings; the file must be one of ours already, or empty and `writing`."""
     db = apsw.Connection(str(path), vfs=vfs, statementcachesize=_STATEMENTS)
-    db.set_busy_timeout(_BUSY_MS)
+    db.set_busy_timeout(BUSY_MS)
     for pragma, value in (
         ("journal_mode", "WAL"),
         ("synchronous", "FULL" if durable else "OFF"),

@@ -22,7 +22,7 @@ from graph.store.embedded.faults import READ_ONLY, translated
 from graph.store.embedded.locking import Ownership
 from graph.store.embedded.migrations import STEPS, Step
 from graph.store.embedded.reader import EmbeddedReader
-from graph.store.embedded.session import Session, connect
+from graph.store.embedded.session import BUSY_MS, Session, connect
 from graph.store.embedded.tables import FTS
 from graph.store.embedded.turnstile import Turnstile
 from graph.store.embedded.writer import EmbeddedWriter
@@ -36,6 +36,9 @@ _HEALTH_WAIT_S = 5.0
 
 _CHECKPOINT_PAGES = 4_000
 """The log is moved into the file when it is about 16 MB long."""
+
+_EMPTY_LOG_MS = 200
+"""So long writers wait for readers of old snapshots when the log is to be emptied."""
 
 _WAIT_PAGES = 16 * _CHECKPOINT_PAGES
 """A log of a quarter of a gigabyte is worth a pause of the writers."""
@@ -72,6 +75,7 @@ class EmbeddedStore:
         self._readers: Turnstile[Session] = Turnstile(())
         self._writer: Turnstile[Session] = Turnstile(())
         self._log_pages = 0
+        self._log_holds_deleted = False
 
     @property
     def engine(self) -> str:
@@ -248,7 +252,11 @@ class EmbeddedStore:
 
     def _tidy(self, session: Session) -> None:
         """Move a long log into the file, after the commit was acknowledged and before the next transaction."""
-        if self._log_pages >= _CHECKPOINT_PAGES and not self._failed:
+        if self._failed:
+            return
+        if self._log_holds_deleted:
+            session.later(self._empty_log)
+        elif self._log_pages >= _CHECKPOINT_PAGES:
             patient = self._log_pages < _WAIT_PAGES
             self._log_pages = 0
             session.later(self._checkpoint if patient else self._restart_log)
@@ -258,16 +266,23 @@ class EmbeddedStore:
         self._checkpoint(session, apsw.SQLITE_CHECKPOINT_RESTART)
 
     def _empty_log(self, session: Session) -> None:
-        self._log_pages = 0
-        self._checkpoint(session, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        """Empty the log if no reader holds an old snapshot; else it is tried again after the next transactions."""
+        session.db.set_busy_timeout(_EMPTY_LOG_MS)
+        try:
+            self._log_holds_deleted = not self._checkpoint(session, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        finally:
+            session.db.set_busy_timeout(BUSY_MS)
 
-    def _checkpoint(self, session: Session, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE) -> None:
+    def _checkpoint(self, session: Session, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE) -> bool:
+        """Return whether it went through; if not, a reader holds an old snapshot and the next commit tries again."""
         try:
             session.db.wal_checkpoint(mode=mode)
         except apsw.BusyError:
-            return  # a reader holds an old snapshot; the next commit tries again
+            return False
         except apsw.Error:
             session.broken = True  # a sync that failed must not be tried again: it might succeed without the data
+            return False
+        return True
 
     def _cut_log(self) -> None:
         if self._path is not None:

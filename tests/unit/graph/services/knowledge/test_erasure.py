@@ -10,7 +10,7 @@ from graph.model.errors import BadState, Forbidden, NotFound, OperationRejected,
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
-from graph.model.nodes.knowledge import BlockVersion
+from graph.model.nodes.knowledge import BlockVersion, EntryVersion
 from graph.model.nodes.people import Right
 from graph.services.access.grants import revoke
 from graph.services.access.workspaces import add_workspace
@@ -295,3 +295,21 @@ async def test_the_store_is_scrubbed_and_a_failure_of_it_does_not_undo_the_erasu
     await wipe(world, source)
     assert asked == ["scrub"]
     assert WORD.lower() not in await everything(world)
+
+
+@pytest.mark.req("KN-81")
+async def test_the_reason_of_a_lost_version_goes_with_it(world: TeamWorld) -> None:
+    source = await world.say(world.ops, f"The code is {WORD}.", speaker=world.ben)
+    content = create("Code", block(f"It is {WORD}.", cite(source, f"code is {WORD}")), reason=f"said as {WORD}")
+    await apply(world, content)
+    await wipe(world, source)
+    rows = [row async for row in world.deps.store.export_rows()]
+    versions = [
+        row for row in rows if isinstance(row, BlockVersion | EntryVersion) and row.pool == world_pool(rows, source)
+    ]
+    assert versions
+    assert {version.reason for version in versions} == {"[erased]"}
+
+
+def world_pool(rows: list[Row], source: NodeId) -> NodeId | None:
+    return next(row.pool for row in rows if isinstance(row, Source) and row.id == source)

@@ -162,11 +162,17 @@ def _bytes_of(path: Path) -> str:
     return "".join(file.read_bytes().decode("latin-1") for file in sorted(path.parent.glob(f"{path.name}*")))
 
 
-async def test_a_scrub_gives_the_writer_back_when_the_log_is_held(
+@pytest.mark.req("KN-81")
+async def test_a_log_that_a_reader_holds_is_emptied_after_a_later_write(
     store: EmbeddedStore, path: Path, world: World
 ) -> None:
+    secret = world.make_entry()
+    await world.write(store, secret, texts=[world.text_for(secret.id, words="marmalade", id="t")])
     async with store.reading() as reader:
         await reader.guards([])
-        store._sessions[0].db.set_busy_timeout(1)
+        await store.transact(lambda writer: writer.unindex(["t"]))
         await store.scrub()
+    assert "marmalade" in _bytes_of(path)
     await store.transact(lambda writer: writer.put([world.make_entry()]))
+    await store.transact(lambda writer: writer.put([world.make_entry()]))
+    assert "marmalade" not in _bytes_of(path)
