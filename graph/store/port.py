@@ -190,7 +190,7 @@ class Writer(Reader, Protocol):
         ...
 
     async def claim(self, kinds: Sequence[str], owner: str, now: Millis, lease_ms: int) -> Job | None:
-        """Take the due job that waits longest, or one whose lease is over: state ``running``, fence + 1, attempt + 1."""
+        """Take the due job that waits longest, or one whose lease is over: ``running``, fence + 1, attempt + 1."""
         ...
 
 

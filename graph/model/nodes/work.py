@@ -80,7 +80,7 @@ class Job(Node):
 
     Attributes:
         agent_id: whose budget and model profile it uses.
-        attempts: claims since it was last asked for, handed back or done; so many failures in a row, and the present try.
+        attempts: claims since it was last asked for, handed back or done: failures in a row, and the present try.
         again_at: asked for again while it ran: due then, once it succeeded.
     """
 
