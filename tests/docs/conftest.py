@@ -19,6 +19,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
     (folder / ".venv").symlink_to(Path(sys.prefix))
     variables = environment(folder / "data")
     del variables["ROOTWARD_DATA_DIR"], variables["ROOTWARD_SERVER__PORT"]
-    with serving(Cli(data_dir=folder / "data"), cwd=folder) as server:
+    cli = Cli(data_dir=folder / "data")
+    with serving(cli, cwd=folder, program=folder / ".venv" / "bin" / "rootward", unset="ROOTWARD_DATA_DIR") as server:
         known = {**variables, "TOKEN": server.cli.token("jonas")}  # what a page tells readers to have at hand
-        yield Clone(folder=folder, environment=known, address=server.address)
+        yield Clone(folder=folder, environment=known, address=server.address, said=server.said)

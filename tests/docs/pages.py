@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -40,12 +40,13 @@ class Clone:
 
     Attributes:
         address: of the server, in place of the one that pages name.
+        said: what the server printed when it started.
     """
 
     folder: Path
     environment: Mapping[str, str]
     address: str = DEFAULT_ADDRESS
-    outputs: dict[str, str] = field(default_factory=dict)
+    said: str = ""
 
     def run(self, text: str, **replaced: str) -> str:
         """Run the lines of a block; the first that fails ends it and the test."""

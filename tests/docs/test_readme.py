@@ -66,6 +66,14 @@ def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
     assert "Otto Petersen asks Kettle" in rights
 
 
+@pytest.mark.req("AD-44")
+def test_the_three_things_to_try_are_those_that_a_start_prints(clone: Clone) -> None:
+    tried = next(block.text for block in of_readme("sh") if "rootward ask" in block.text)
+    assert [
+        line.strip() for line in clone.said.splitlines() if line.strip() in tried.splitlines()
+    ] == tried.splitlines()
+
+
 @pytest.mark.parametrize("name", RUN_HERE)
 def test_the_commands_of_a_page_run(clone: Clone, name: str) -> None:
     for block in blocks(ROOT / "docs" / "how-to" / name):

@@ -50,7 +50,7 @@ class Cli:
         """Run a command inside this process."""
         out, err = io.StringIO(), io.StringIO()
         with (
-            variables(environment(self.data_dir, **{**self.more, **more})),
+            in_environment(environment(self.data_dir, **{**self.more, **more})),
             quiet_after(),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
@@ -103,13 +103,17 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(cli: Cli, *arguments: str, cwd: Path | None = None, **more: str) -> Iterator[Server]:
+def serving(
+    cli: Cli, *arguments: str, cwd: Path | None = None, program: Path = PROGRAM, unset: str = "", **more: str
+) -> Iterator[Server]:
     """Run a server for the time of the block; it is up when it has said all that it says."""
+    variables = environment(cli.data_dir, **{**cli.more, **more})
+    variables.pop(unset, None)
     log = cli.data_dir.parent / "server.log"
     with log.open("w") as errors:  # a pipe that nobody reads would fill and stop the server
         process = subprocess.Popen(
-            [PROGRAM, "serve", *arguments],
-            env=environment(cli.data_dir, **{**cli.more, **more}),
+            [program, "serve", *arguments],
+            env=variables,
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -135,7 +139,7 @@ def _until_up(process: subprocess.Popen[str], log: Path) -> str:
 
 
 @contextlib.contextmanager
-def variables(values: Mapping[str, str]) -> Iterator[None]:
+def in_environment(values: Mapping[str, str]) -> Iterator[None]:
     """Let the process have just these variables."""
     before = dict(os.environ)
     os.environ.clear()
