@@ -126,7 +126,9 @@ async def _store(chosen: Chosen) -> list[Finding]:
     missing = [step for step in steps if not step.applied]
     if file is not None and not file.exists():
         return [Finding(what="store", found=f"{store.engine}, not there yet: rootward serve makes it")]
-    found = f"{store.engine}, form {max((s.number for s in steps if s.applied), default=0)} of {len(steps)}"
+    if len(missing) == len(steps):
+        return [Finding(what="store", found=f"{store.engine}, empty: rootward init or serve sets it up")]
+    found = f"{store.engine}, form {max(s.number for s in steps if s.applied)} of {len(steps)}"
     return [Finding(what="store", found=found, advice="run rootward migrate" if missing else "")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.docs.pages import ROOT, Block, Clone, blocks
+from tests.support.neo4j_store import wipe
 
 README = ROOT / "README.md"
 OF_MAKE = ("make run", "make test")
@@ -96,6 +98,7 @@ def test_every_link_of_the_readme_leads_somewhere() -> None:
 @pytest.mark.neo4j
 @pytest.mark.req("AD-14", "AD-40")
 def test_the_block_for_neo4j_runs_on_a_real_one(clone: Clone, neo4j_uri: str) -> None:
+    asyncio.run(wipe(neo4j_uri))
     (block,) = of_readme("sh neo4j")
     said = clone.run(block.text, **{"neo4j://127.0.0.1:7687": neo4j_uri})
     assert "neo4j: Neo4j/" in said
