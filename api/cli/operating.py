@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-from contextlib import suppress
 
 from rich.console import Console
 
@@ -49,6 +48,8 @@ async def work(chosen: Chosen, *, once: bool, out: Console) -> None:
     settings = chosen.settings
     start_logging(settings.log.level, settings.log.format)
     deps = make_deps(settings, Ports())
+    # Before anything is said: who reads that the worker works may end it at once.
+    told = _told_to_end()
     async with running(deps):
         worker = make_worker(settings, deps)
         worker.on_step = lambda kind, outcome: out.print(f"{kind}: {outcome}")
@@ -56,24 +57,37 @@ async def work(chosen: Chosen, *, once: bool, out: Console) -> None:
         kinds = ", ".join(f"{kind} ({JOB_KINDS[kind].what.rstrip('.')})" for kind in HANDLERS)
         out.print(f"working: {kinds}; anchors every {settings.audit.anchor_minutes:g} minutes")
         if once:
-            await _due(worker)
+            await _due(told, worker)
         else:
-            await _until_told(worker)
+            await _until(told, worker)
     out.print("ended; what was under way is handed back")
 
 
-async def _due(worker: Worker) -> None:
+async def _due(told: asyncio.Event, worker: Worker) -> None:
     await worker.arrange()
-    while await worker.step():
+    while not told.is_set() and await worker.step():
         pass
 
 
-async def _until_told(worker: Worker) -> None:
-    task, loop = asyncio.ensure_future(worker.run()), asyncio.get_running_loop()
+def _told_to_end() -> asyncio.Event:
+    """Return an event that SIGTERM and SIGINT set from now on."""
+    told, loop = asyncio.Event(), asyncio.get_running_loop()
     for one in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(one, task.cancel)
-    with suppress(asyncio.CancelledError):
-        await task
+        loop.add_signal_handler(one, told.set)
+    return told
+
+
+async def _until(told: asyncio.Event, worker: Worker) -> None:
+    """Work until told to end; what was under way is then handed back."""
+    work, end = asyncio.ensure_future(worker.run()), asyncio.ensure_future(told.wait())
+    try:
+        await asyncio.wait({work, end}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            await work  # it never ends by itself: say why
+    finally:
+        for task in (work, end):
+            task.cancel()
+        await asyncio.gather(work, end, return_exceptions=True)
 
 
 async def migrate(chosen: Chosen, *, dry_run: bool, out: Console) -> None:
