@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint types imports drift format bench soak requirements schema docs lock clean
+.PHONY: help setup run test mutations check lint types imports drift format bench soak requirements schema docs lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' \
@@ -57,6 +57,9 @@ format: $(READY) ## Format the code and mend what ruff can
 
 bench: $(READY) ## Run the benchmarks and print their tables (SCALE=0.01 for a quick look)
 	$(BIN)/python -m tools.bench --scale $(SCALE)
+
+mutations: $(READY) ## Show that tests turn red where the law, its upkeep or a version check is missing (ARGS=law for those named so)
+	$(BIN)/python -m tools.mutation_check $(or $(ARGS),--quick)
 
 soak: $(READY) ## Run the property, fault and load tests at full size (hours)
 	ROOTWARD_TEST_PROFILE=soak $(BIN)/python -m pytest -m soak $(ARGS)

@@ -1,7 +1,9 @@
 """Shows that the tests would notice if a rule that trust rests on were missing.
 
 Each mutation takes one clause out of the code, in a copy of the tree, and runs the tests that should turn red. Extend
-`MUTATIONS` when a new rule of this weight is written. Usage: ``python tools/mutation_check.py [name …]``.
+`MUTATIONS` when a new rule of this weight is written.
+
+Usage: ``python tools/mutation_check.py [--quick] [--no-neo4j] [name …]``.
 
 Exit status: 0 if the tests are green as they are and red under every mutation, else 1.
 """
@@ -32,6 +34,9 @@ LAW = "graph/rules/visibility.py"
 AUDIENCE = "graph/rules/audience.py"
 RESTORE = "graph/services/knowledge/restore.py"
 RESTORE_TESTS = "tests/unit/graph/services/knowledge/test_restore.py"
+UPKEEP = "graph/services/audience.py"
+UPKEEP_TESTS = ("tests/property/services/test_audience_upkeep.py", "tests/contract/store/test_races.py")
+SESSION = "graph/services/access/session.py"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +49,8 @@ class Mutation:
         old: text that occurs exactly once in the file.
         new: what stands there instead.
         tests: each of these must turn red by itself.
+        quick: part of what every build runs, see `make mutations`.
+        neo4j: the tests need a real Neo4j, because the other stores have one writer at a time.
     """
 
     name: str
@@ -51,6 +58,8 @@ class Mutation:
     old: str
     new: str
     tests: tuple[str, ...]
+    quick: bool = False
+    neo4j: bool = False
 
 
 MUTATIONS: tuple[Mutation, ...] = (
@@ -75,6 +84,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             round_and_round = kept
 """,
         tests=LAW_TESTS,
+        quick=True,
     ),
     Mutation(
         name="law: a missing source counts as met",
@@ -85,6 +95,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             "        ends ="
         ),
         tests=LAW_TESTS,
+        quick=True,
     ),
     Mutation(
         name="law: a statement without sources is shown",
@@ -113,6 +124,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         old="    if edge.record is None:\n        return False\n    if not edge.record:\n",
         new="    if not edge.record:\n",
         tests=LAW_TESTS,
+        quick=True,
     ),
     Mutation(
         name="law: the record of a link is not asked",
@@ -127,6 +139,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         old="guard.node not in self.graph.cut and self._own_rules_pass(guard)",
         new="guard.node not in self.graph.cut",
         tests=LAW_TESTS,
+        quick=True,
     ),
     Mutation(
         name="law: withdrawn sources are shown",
@@ -206,6 +219,56 @@ MUTATIONS: tuple[Mutation, ...] = (
         tests=AUDIENCE_TESTS,
     ),
     Mutation(
+        name="upkeep: what rests on a change is not decided anew",
+        file=UPKEEP,
+        old="    affected = await dependents(writer, changed)\n    if not affected:\n",
+        new="    affected = frozenset(changed)\n    if not affected:\n",
+        tests=UPKEEP_TESTS,
+        quick=True,
+    ),
+    Mutation(
+        name="upkeep: what rests on something that was widened is not decided anew",
+        file=UPKEEP,
+        old="        layer = {edge.source for edge in above.edges} - done if above else set()\n",
+        new="        layer = set()\n",
+        tests=UPKEEP_TESTS[:1],
+    ),
+    Mutation(
+        name="lock: a withdrawal does not hold what rests on the source",
+        file=UPKEEP,
+        old="        await writer.lock(sorted(held))\n",
+        new="        pass\n",
+        tests=("tests/contract/store/test_races.py",),
+        neo4j=True,
+    ),
+    Mutation(
+        name="versions of rights: a request whose rights moved is not repeated",
+        file=SESSION,
+        old="return self.versions is not None and self.versions != await access_versions(self.reader, self.caller)",
+        new="return False",
+        tests=("tests/unit/graph/services/access/test_new_enemy.py",),
+        quick=True,
+    ),
+    Mutation(
+        name="versions of things: an edit on a stale version is taken",
+        file="graph/rules/operations/targets.py",
+        old="    if expected != current:\n",
+        new="    if False:\n",
+        tests=(
+            "tests/unit/graph/rules/operations/test_blocks.py",
+            "tests/unit/graph/services/knowledge/test_operations_acceptance.py",
+        ),
+        quick=True,
+    ),
+    Mutation(
+        name="proof: what the index proposes is shown unproved",
+        file=SESSION,
+        old="            known |= visible_to(await self.sources(unknown), self.viewer)\n",
+        new="            known |= set(unknown)\n",
+        tests=("tests/unit/graph/services/access/test_index_and_law.py",),
+        quick=True,
+    ),
+    Mutation(
         name="restore: whoever sees a record may undo it",
         file=RESTORE,
         old="        check_write(cmd.facts, scope_of(base), conversation=cmd.session.conversation)\n",
@@ -237,11 +300,20 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def main(names: Sequence[str]) -> int:
-    """Check the mutations whose names contain one of `names` (all if empty); return the exit status."""
-    chosen = [m for m in MUTATIONS if not names or any(name in m.name for name in names)]
+    """Check the mutations whose names contain one of `names` (all if empty); return the exit status.
+
+    ``--quick`` takes those that every build runs; ``--no-neo4j`` leaves out those that need a real Neo4j, and says so.
+    """
+    parts = [name for name in names if not name.startswith("--")]
+    chosen = [m for m in MUTATIONS if not parts or any(part in m.name for part in parts)]
+    if "--quick" in names:
+        chosen = [m for m in chosen if m.quick]
+    if "--no-neo4j" in names:
+        print(*(f"LEFT OUT   {m.name}" for m in chosen if m.neo4j), sep="\n")
+        chosen = [m for m in chosen if not m.neo4j]
     with tempfile.TemporaryDirectory(prefix="rootward-mutation-") as folder:
         tree = copy_tree(Path(folder))
-        unfit = sorted({test for m in chosen for test in m.tests if run_tests(tree, test)})
+        unfit = sorted({test for m in chosen for test in m.tests if run_tests(tree, test, neo4j=m.neo4j)})
         if unfit:
             print("red without any mutation, nothing can be shown:", *unfit, sep="\n  ")
             return 1
@@ -256,7 +328,7 @@ def survive(tree: Path, mutation: Mutation) -> list[str]:
     original = path.read_text()
     path.write_text(mutate(original, mutation))
     try:
-        green = [test for test in mutation.tests if run_tests(tree, test) != 1]
+        green = [test for test in mutation.tests if run_tests(tree, test, neo4j=mutation.neo4j) != 1]
     finally:
         path.write_text(original)
     print(f"{'UNNOTICED' if green else 'noticed  '}  {mutation.name}", *green, sep="\n             by ", flush=True)
@@ -285,12 +357,19 @@ def copy_tree(folder: Path) -> Path:
     return folder
 
 
-def run_tests(tree: Path, test: str) -> int:
-    """Run one test file in `tree` and return pytest's exit status: 0 green, 1 red, other values are faults."""
+def run_tests(tree: Path, test: str, *, neo4j: bool = False) -> int:
+    """Run one test file in `tree`, only on Neo4j or only without it.
+
+    Returns:
+        pytest's exit status: 0 green, 1 red, other values are faults.
+    """
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.setdefault("ROOTWARD_LAW_GRAPHS", "300")
+    marked = "neo4j" if neo4j else "not neo4j"
+    if neo4j:
+        environment["ROOTWARD_NEO4J"] = "required"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", test],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", marked, test],
         cwd=tree,
         env=environment,
         capture_output=True,
