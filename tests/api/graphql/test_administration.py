@@ -1,0 +1,85 @@
+"""Provisioning, withdrawals and imports over GraphQL: what only admins and hosts do (AD-18, AD-19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from graph.model.ids import NodeId
+from tests.api.clients import GraphQLClient
+from tests.support.world import TeamWorld
+
+Gid = Callable[[NodeId], str]
+SAY = """mutation($c: ID!) { ingestMessages(conversationId: $c, messages: [
+  {externalId: "x1", sentAt: "2025-05-10T09:00:00Z", text: "The oven is hot"}]) { sourceIds } }"""
+NODE = "query($id: ID!) { node(id: $id) { id } }"
+TALK = {"externalId": "m1", "sentAt": "2024-05-10T09:00:00Z", "text": "Old words", "speaker": "Ana"}
+IMPORT = """mutation($c: ID!, $m: [ImportedMessageInput!]!) {
+  importMessages(channelId: $c, messages: $m) { stored unchanged newVersions } }"""
+
+
+async def said(host: GraphQLClient, world: TeamWorld, gid: Gid) -> str:
+    """Let somebody say something in the channel; return the source."""
+    conversation = await world.open(world.ops)
+    return str((await host.ok(SAY, c=gid(conversation.id)))["ingestMessages"]["sourceIds"][0])
+
+
+@pytest.mark.req("KN-67")
+async def test_a_host_withdraws_a_message_by_the_id_of_its_channel_and_it_comes_back(
+    world: TeamWorld, host: GraphQLClient, ben: GraphQLClient, gid: Gid
+) -> None:
+    source = await said(host, world, gid)
+    withdraw = 'mutation($c: ID!) { withdrawMessage(channelId: $c, externalId: "x1") { records { operation } } }'
+    await host.ok(withdraw, c=gid(world.ops))
+    assert (await ben.ok(NODE, id=source))["node"] is None
+    await host.ok("mutation($id: ID!) { returnSource(id: $id) { txId } }", id=source)
+    assert (await ben.ok(NODE, id=source))["node"] == {"id": source}
+    assert await ben.code(withdraw, c=gid(world.ops)) == "NOT_FOUND"
+
+
+@pytest.mark.req("AD-18")
+async def test_an_organization_keeps_settings_that_are_not_named_and_notices_a_stale_version(
+    dan: GraphQLClient,
+) -> None:
+    made = await dan.ok(
+        'mutation { createOrganization(displayName: "Heron", settings: {memory: true}) { id version } }'
+    )
+    id_, change = made["createOrganization"]["id"], "mutation($id: ID!, $v: Int!) { setOrganization("
+    change += "id: $id, expectedVersion: $v, settings: {botMemory: false}) { settings version } }"
+    changed = await dan.ok(change, id=id_, v=1)
+    assert changed["setOrganization"] == {"settings": {"memory": True, "botMemory": False}, "version": 2}
+    assert await dan.code(change, id=id_, v=1) == "VERSION_CONFLICT"
+
+
+@pytest.mark.req("AD-18", "AD-26")
+async def test_steps_of_administration_are_listed_without_names_to_admins_and_auditors_alone(
+    dan: GraphQLClient, cleo: GraphQLClient, ben: GraphQLClient
+) -> None:
+    await dan.ok('mutation { createPerson(displayName: "Secret Name", localId: "otto") { id } }')
+    log = "{ adminLog(first: 5) { seq operation codes } }"
+    for who in (dan, cleo):
+        (newest, *_) = (await who.ok(log))["adminLog"]
+        assert newest["operation"] == "principal.create"
+        assert "Secret Name" not in str(newest)
+    assert await ben.code(log) == "FORBIDDEN"
+
+
+@pytest.mark.req("KN-65", "KN-49")
+async def test_an_imported_talk_becomes_a_closed_conversation_of_its_own_time_once(
+    world: TeamWorld, dan: GraphQLClient, gid: Gid
+) -> None:
+    place = await dan.ok(
+        'mutation($a: ID!) { importChannel(agentId: $a, kind: SHARED_CHANNEL, name: "Old", speakers: ["Ana"]) '
+        "{ channelId speakers { name principalId } } }",
+        a=gid(world.atlas),
+    )
+    channel = place["importChannel"]["channelId"]
+    messages: list[dict[str, Any]] = [{"conversation": "2024", "message": TALK}]
+    assert (await dan.ok(IMPORT, c=channel, m=messages))["importMessages"]["stored"] == 1
+    again = await dan.ok(IMPORT, c=channel, m=[*messages, {"conversation": "2024", "message": {**TALK, "text": "New"}}])
+    assert again["importMessages"] == {"stored": 0, "unchanged": 1, "newVersions": 1}
+    opened = await dan.ok("mutation($c: ID!) { openConversation(channelId: $c) { openedAt closedAt } }", c=channel)
+    assert opened["openConversation"]["closedAt"] is None
+    assert opened["openConversation"]["openedAt"] > "2025"
