@@ -13,7 +13,7 @@ from graph.model import errors
 from tests.api.cli.support import Cli, Server
 
 
-@pytest.mark.req("AD-18", "AD-39")
+@pytest.mark.req("AD-18")
 def test_people_places_and_rights_are_made_without_a_server(made: Cli) -> None:
     made.ok("admin", "agent", "Atlas", "--id", "atlas")
     made.ok("admin", "person", "Otto", "--id", "otto")

@@ -204,7 +204,7 @@ async def test_invalid_answer_is_asked_for_again_as_often_as_set(room: Room) -> 
     assert len(room.model.asked) == 4
 
 
-@pytest.mark.req("DR-6", "DR-7")
+@pytest.mark.req("DR-7")
 async def test_agent_that_does_not_dream_is_not_scheduled_and_loses_nothing(room: Room) -> None:
     await room.set_to(dream__enabled=False)
     await room.talk(41)

@@ -53,7 +53,7 @@ def check(folder: Path, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.req("KN-85", "KN-71", "AD-27")
+@pytest.mark.req("KN-85", "AD-27")
 async def test_a_second_person_verifies_a_bundle_without_any_service(world: TeamWorld, tmp_path: Path) -> None:
     version, source = await filled(world)
     made_bundle = await bundle(world, version, world.cleo, world.ben, world.eve)
