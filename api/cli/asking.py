@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 
 from api.cli import places
+from api.cli.exits import ServerRefused
 from api.cli.given import Chosen
 from api.cli.link import Link, linked
 from api.cli.words import CITED, citation, day, why_hidden
@@ -153,13 +155,14 @@ async def _sees(asker: Asker, statement: Statement) -> bool:
 
 async def _why(link: Link, statement: Statement, blind: Asker) -> str:
     """Return why somebody does not see a statement, as the admin or auditor whose token lies here is told."""
-    data_dir = link.chosen.settings.data_dir
-    for someone in reversed(places.signed(data_dir)):
+    for someone in places.signed(link.chosen.settings.data_dir):
         if someone.token == blind.token:
             continue
-        proof = (await link.run(WHY, token=someone.token, id=statement.id, viewer=blind.id))["explainVisibility"]
-        if proof is not None and not proof["visible"]:
-            return why_hidden(proof)
+        with suppress(ServerRefused):  # a token that is no longer valid: ask the next
+            found = await link.run(WHY, token=someone.token, id=statement.id, viewer=blind.id)
+            proof = found["explainVisibility"]
+            if proof is not None and not proof["visible"]:
+                return why_hidden(proof)
     return why_hidden(None)
 
 
