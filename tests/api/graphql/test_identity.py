@@ -162,6 +162,13 @@ ROWS: Mapping[str, Row] = {
     ),
     "Mutation.anchorAudit": only_admins("anchorAudit"),
     "Mutation.setModelProfile": only_admins('setModelProfile(name: "light", provider: "openai", model: "m")'),
+    "Query.skills": Row(call="skills", selection="{ slug }", nothing="*", by="nobody"),
+    "Query.skillOverlays": Row(call="skillOverlays(ownerId: {owner})", selection=PAGE, nothing="*", by="nobody"),
+    "Query.skillContext": Row(call='skillContext(conversationId: {conversation}, skill: "deploy")'),
+    "Query.residentMemo": Row(call="residentMemo(conversationId: {conversation})"),
+    "Mutation.provisionSkill": only_admins('provisionSkill(slug: "deploy", name: "Deploy", baseText: "t")'),
+    "Mutation.setSkillEnabled": only_admins('setSkillEnabled(agentId: {owner}, skill: "deploy", enabled: true)'),
+    "Mutation.releaseParked": Row(call="releaseParked(itemId: {source})", selection="", by="nobody"),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
 }
