@@ -33,5 +33,5 @@ def ports(store: Store, clock: FakeClock, reranker: ScriptedReranker) -> Ports:
 @pytest.fixture
 async def stage(world: TeamWorld, clock: FakeClock, server: str) -> AsyncIterator[Stage]:
     """A team, a channel and a private chat, and a client for each of them."""
-    async with httpx2.AsyncClient(base_url=server, timeout=60) as http:
+    async with httpx2.AsyncClient(base_url=server, timeout=600) as http:
         yield await Stage(world=world, clock=clock, client=GraphQLClient(http=http)).make()
