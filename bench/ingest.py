@@ -57,8 +57,8 @@ async def _bare(engine: Engine, rounds: int) -> Timing:
                 db.executemany("INSERT INTO bare VALUES (:id, :sent_at, :speaker, :text)", next(prepared))
 
         return await timed(at_once(insert), rounds)
-    await engine.bare_query("CREATE CONSTRAINT bare_id IF NOT EXISTS FOR (b:Bare) REQUIRE b.id IS UNIQUE")
-    query = "UNWIND $rows AS row CREATE (b:Bare) SET b = row"
+    await engine.bare_query("CREATE CONSTRAINT bare_ingest IF NOT EXISTS FOR (b:BareMessage) REQUIRE b.id IS UNIQUE")
+    query = "UNWIND $rows AS row CREATE (b:BareMessage) SET b = row"
     return await timed(lambda: engine.bare_query(query, rows=next(prepared)), rounds)
 
 

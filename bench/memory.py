@@ -49,7 +49,7 @@ async def server_mib(folder: Path, questions: int, rest_s: float) -> float:
     """Return what a server takes after some questions and a rest."""
     port = _free_port()
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if not name.startswith("ROOTWARD_BENCH_")},
         "ROOTWARD_DATA_DIR": str(folder / "data"),
         "ROOTWARD_SERVER__PORT": str(port),
     }
