@@ -82,3 +82,11 @@ def conversation_facts(conversation: Conversation, channel: Channel, *, over: bo
         memory_scope=MemoryScope(conversation.memory_scope),
         closed=over or conversation.closed_at is not None,
     )
+
+
+HOUR_MS = 3_600_000
+
+
+def is_over(conversation: Conversation, now: Millis, idle_hours: float) -> bool:
+    """Return whether a conversation was closed or has been idle too long (KN-51)."""
+    return conversation.closed_at is not None or now - conversation.last_message_at >= idle_hours * HOUR_MS

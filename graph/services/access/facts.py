@@ -10,7 +10,7 @@ from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Grant, Group, Principal, PrincipalKind, Right
 from graph.model.time import Millis
-from graph.rules.pools import channel_facts, conversation_facts
+from graph.rules.pools import channel_facts, conversation_facts, is_over
 from graph.rules.rights import ChannelFacts, GrantFact, ViewerFacts
 from graph.rules.scopes import ConversationFacts
 from graph.services.access.caller import Caller
@@ -18,7 +18,6 @@ from graph.store.port import Reader
 from graph.store.query import And, Direction, Eq, Find, In
 
 VIEWER_FACTS = SystemScope(reason="facts about the viewer")
-HOUR_MS = 3_600_000
 
 
 async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
@@ -78,7 +77,7 @@ async def load_conversation(
     channel = (await reader.get(VIEWER_FACTS, [conversation.channel_id])).get(conversation.channel_id)
     if not isinstance(channel, Channel):
         raise NotFound
-    over = now - conversation.last_message_at >= idle_hours * HOUR_MS
+    over = is_over(conversation, now, idle_hours)
     return conversation, conversation_facts(conversation, channel, over=over)
 
 

@@ -10,7 +10,7 @@ from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import Channel, Conversation, RoutingRule
 from graph.model.time import Millis
 from graph.rules.guarding import guard_of, own_audience
-from graph.rules.pools import channel_facts, clause_of, write_base
+from graph.rules.pools import channel_facts, clause_of, is_over, write_base
 from graph.rules.rights import may_host
 from graph.rules.scopes import MemoryScope, RoutingFacts, check_routing
 from graph.services.access.commands import Command
@@ -19,13 +19,6 @@ from graph.services.ledger import COMMIT_GUARD
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
 from graph.store.query import And, By, Eq, Find
-
-HOUR_MS = 3_600_000
-
-
-def is_over(conversation: Conversation, now: Millis, idle_hours: float) -> bool:
-    """Return whether a conversation was closed or has been idle too long (KN-51)."""
-    return conversation.closed_at is not None or now - conversation.last_message_at >= idle_hours * HOUR_MS
 
 
 async def open_conversation(cmd: Command, channel_id: NodeId) -> Conversation:

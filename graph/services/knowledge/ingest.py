@@ -15,14 +15,13 @@ from graph.model.nodes.people import Principal, PrincipalKind
 from graph.model.time import Millis
 from graph.rules.guarding import guard_of, own_audience
 from graph.rules.ingest import Arrival, IncomingMessage, fate, links_of, message_source, superseded
-from graph.rules.pools import clause_of
+from graph.rules.pools import clause_of, is_over
 from graph.services.access.commands import Command
 from graph.services.deps import Deps
 from graph.services.knowledge.conversations import (
     conversation_of,
     hold_channel,
     idle_hours,
-    is_over,
     may_report,
 )
 from graph.services.knowledge.message_texts import reindex_around

@@ -12,7 +12,7 @@ from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import Principal, PrincipalKind
 from graph.rules.changes import Changes
 from graph.rules.ingest import Arrival, content_hash
-from graph.rules.pools import new_base
+from graph.rules.pools import is_over, new_base
 from graph.rules.rights import may_host
 from graph.rules.task_results import LaidOut, TaskPlace, TaskResult, check_result, lay_out
 from graph.services.access.commands import Command
@@ -22,7 +22,6 @@ from graph.services.knowledge.conversations import (
     conversation_of,
     hold_channel,
     idle_hours,
-    is_over,
     may_report,
 )
 from graph.services.knowledge.ingest import IngestReceipt
