@@ -14,7 +14,7 @@ from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
 from graph.model.nodes import evidence, knowledge, learning, people, work
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Number of the last migration."""
 
 KINDS: tuple[type[Node], ...] = (
@@ -55,6 +55,7 @@ KINDS: tuple[type[Node], ...] = (
     learning.MemoLine,
     learning.SignalSource,
     learning.Connector,
+    learning.Mirror,
     work.AuditRecord,
     work.Anchor,
     work.AdminRecord,

@@ -104,8 +104,11 @@ class Source(Node):
         external_id: name given by the channel or sender, unique per channel or pool.
         speaker_id: the principal who spoke or wrote, if known; `speaker` is the name as it was given.
         occurred_at: when it was said or made (`sentAt` of a message).
+        said_offset: minutes that the clock of who said it was ahead of UTC then; None if it was not told. The day that
+            "yesterday" names is counted in his time.
         seq: order of arrival in its channel.
         meta: what the kind needs beside: steps with offsets of a task result, address of a page, media type.
+        embedding_model: of a message: whose vectors it has (`MessageVector`, `WindowVector`); "": they are to be made.
     """
 
     PREFIX: ClassVar[str] = "src"
@@ -114,6 +117,7 @@ class Source(Node):
         ("channel_id", "external_id"),
         ("pool", "content_hash"),
         ("pool", "occurred_at"),
+        ("embedding_model", "kind", "id"),
     )
     kind: str = indexed()
     content_hash: str
@@ -124,6 +128,7 @@ class Source(Node):
     speaker_is_agent: bool = False
     title: str | None = None
     occurred_at: Millis
+    said_offset: int | None = None
     recorded_at: Millis
     invalidated_at: Millis | None = None
     state: str = SourceState.LIVE
@@ -142,6 +147,25 @@ class Source(Node):
     media_type: str | None = None
     size_bytes: int | None = None
     meta: Json = None
+    embedding_model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageVector(Node):
+    """The vector of one message; only the latest version of a live message has one (RE-8, RE-9)."""
+
+    PREFIX: ClassVar[str] = "mvc"
+    embedding: bytes | None = None
+    embedding_model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowVector(Node):
+    """The vector of one message together with its neighbours before and after."""
+
+    PREFIX: ClassVar[str] = "wvc"
+    embedding: bytes | None = None
+    embedding_model: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +173,7 @@ class Episode(Node):
     """A stretch of messages on one topic; for navigation only, never evidence (DR-23)."""
 
     PREFIX: ClassVar[str] = "eps"
+    INDEXES: ClassVar[tuple[tuple[str, ...], ...]] = (("embedding_model", "id"),)
     channel_id: NodeId = indexed()
     topic: str
     summary: str
@@ -160,4 +185,4 @@ class Episode(Node):
     to_at: Millis
     dream_run_id: NodeId | None = None
     embedding: bytes | None = None
-    embedding_model: str | None = None
+    embedding_model: str = ""

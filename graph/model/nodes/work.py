@@ -16,6 +16,10 @@ class AuditRecord(Node):
 
     The images (`before`, `after`) rest on the sources they came from (IMAGES edges), so the law shows a record only
     to who may see those, and erasure finds them; `image_sources` repeats their ids, because the hash covers them.
+
+    Attributes:
+        reason_commitment: stands in the hash in place of the reason, "" for none; None in records of the first form,
+            whose hash covers the reason itself.
     """
 
     PREFIX: ClassVar[str] = "aud"
@@ -37,6 +41,7 @@ class AuditRecord(Node):
     salt: str = ""
     image_sources: tuple[str, ...] = ()
     reason: str | None = None
+    reason_commitment: str | None = None
     dream_run_id: NodeId | None = indexed(None)
     restores_id: NodeId | None = indexed(None)
     prev_hash: str

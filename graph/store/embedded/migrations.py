@@ -27,7 +27,10 @@ class Step:
     apply: Callable[[apsw.Connection], None]
 
 
-STEPS: tuple[Step, ...] = (Step(number=1, name="first form", apply=sync_declared),)
+STEPS: tuple[Step, ...] = (
+    Step(number=1, name="first form", apply=sync_declared),
+    Step(number=2, name="commitments to reasons, time zones of what was said", apply=sync_declared),
+)
 """In rising order; the last has the number `graph.model.schema.SCHEMA_VERSION`."""
 
 

@@ -25,10 +25,13 @@ class Step:
 
 
 async def _nothing(sessions: Sessions, clock: Clock) -> None:
-    """The first version has no older data; constraints and indexes are made before any step."""
+    """Nothing stored has to change: constraints and indexes are made before any step, new fields may be missing."""
 
 
-STEPS: Sequence[Step] = (Step(1, "first version", _nothing),)
+STEPS: Sequence[Step] = (
+    Step(1, "first version", _nothing),
+    Step(2, "commitments to reasons, time zones of what was said", _nothing),
+)
 
 
 async def version_of(reads: AutoCommit) -> int:
