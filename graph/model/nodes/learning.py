@@ -27,6 +27,14 @@ class RunState(StrEnum):
     FAILED = "failed"
 
 
+class Trigger(StrEnum):
+    """Why a run began: its time had come, a person asked for it, or a material was handed in."""
+
+    SCHEDULED = "scheduled"
+    MANUAL = "manual"
+    MATERIAL = "material"
+
+
 class PendingState(StrEnum):
     """Life of an item that waits for Stage B."""
 
@@ -262,10 +270,13 @@ class MemoLine(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignalSource(Node):
-    """A system whose events reach an agent; its routing names the base (MA-15 to MA-18)."""
+    """A system whose events reach an agent; its `pool` is where they go from now on (MA-15 to MA-18).
+
+    Attributes:
+        volatile: its values change often and are asked of their system when a task needs them: nothing is kept.
+    """
 
     PREFIX: ClassVar[str] = "sig"
-    GUARDED: ClassVar[bool] = False
     agent_id: NodeId = indexed()
     display_name: str
     volatile: bool = False
@@ -273,10 +284,19 @@ class SignalSource(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Connector(Node):
-    """A synchronised place of documents (MA-19 to MA-25)."""
+    """A synchronised place of documents, which land in its `pool` (MA-19 to MA-25).
+
+    Attributes:
+        kind: which adapter reads it, such as ``folder`` or ``feed``.
+        options: where the place is, as its adapter takes it; never a credential.
+        cursor: what the adapter wants to be told at the next look.
+        failures: failed syncs in a row; `last_error` is the code of the last one.
+    """
 
     PREFIX: ClassVar[str] = "con"
     kind: str
+    display_name: str = ""
+    actor_id: NodeId | None = None
     owner_id: NodeId = indexed()
     state: str = "active"
     options: Json = None
@@ -284,3 +304,32 @@ class Connector(Node):
     last_sync_at: Millis | None = None
     last_error: str | None = None
     failures: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mirror(Node):
+    """What is known of one document of a connector.
+
+    Attributes:
+        external_id: as the place names it, unique in the connector.
+        entry_id: the read-only entry that mirrors it; none before it was read once.
+        series: of the versions of its source.
+        source_version: the place's own name of the version that was mirrored or refused last.
+        state: ``live``, ``withdrawn`` or ``refused`` (it was never read).
+        misses: explicit answers in a row that it is gone or may not be read (MA-25).
+        problem: code of why its newest version could not be read; the mirror stayed as it was.
+        asked_at: when its place was last asked for it.
+    """
+
+    PREFIX: ClassVar[str] = "mir"
+    GUARDED: ClassVar[bool] = False
+    UNIQUE: ClassVar[tuple[tuple[str, ...], ...]] = (("connector_id", "external_id"),)
+    connector_id: NodeId = indexed()
+    external_id: str
+    entry_id: NodeId | None = indexed(None)
+    series: NodeId | None = None
+    source_version: str
+    state: str = indexed("live")
+    misses: int = 0
+    problem: str | None = None
+    asked_at: Millis

@@ -50,10 +50,10 @@ async def create_organization(
     """
     cmd.require_admin()
     made = Organization(
-        id=await _new_id(cmd, Organization.PREFIX, local_id),
+        id=await new_hosted_id(cmd, Organization.PREFIX, local_id),
         workspace=cmd.caller.workspace,
         created_at=cmd.at,
-        display_name=_name(display_name),
+        display_name=checked_name(display_name),
         settings=dict(_settings(settings or {})),
     )
     await cmd.writer.put([made])
@@ -79,7 +79,7 @@ async def set_organization(
     found = await hold_one(cmd, explicit_id(organization_id, "id"), Organization)
     changed = replace(
         found,
-        display_name=found.display_name if display_name is None else _name(display_name),
+        display_name=found.display_name if display_name is None else checked_name(display_name),
         settings={**(found.settings or {}), **_settings(settings or {})},
         version=found.version + 1,
     )
@@ -133,10 +133,10 @@ async def create_group(
     """Make a group of people. Raises like an agent, and NotFound for an unknown member."""
     cmd.require_admin()
     made = Group(
-        id=await _new_id(cmd, Group.PREFIX, local_id),
+        id=await new_hosted_id(cmd, Group.PREFIX, local_id),
         workspace=cmd.caller.workspace,
         created_at=cmd.at,
-        display_name=_name(display_name),
+        display_name=checked_name(display_name),
     )
     await cmd.writer.put([made])
     await record_admin(cmd, AdminOperation.GROUP_CREATE, made.id)
@@ -167,13 +167,13 @@ async def create_channel(
     if group_id is not None:
         await find_one(cmd, group_id, Group)
     made = Channel(
-        id=await _new_id(cmd, Channel.PREFIX, local_id, container=local_part(agent.id)),
+        id=await new_hosted_id(cmd, Channel.PREFIX, local_id, container=local_part(agent.id)),
         workspace=cmd.caller.workspace,
         created_at=cmd.at,
         kind=kind,
         owner_id=agent.id,
         group_id=group_id,
-        display_name=_name(display_name) if display_name else "",
+        display_name=checked_name(display_name) if display_name else "",
     )
     base = KbKind.PRIVATE if kind is ChannelKind.PRIVATE_CHAT else KbKind.CHANNEL
     await put_alone(cmd.writer, made, pool_clause(KbScope(kind=base, owner=agent.id, channel=made.id)))
@@ -181,7 +181,7 @@ async def create_channel(
     await record_admin(cmd, AdminOperation.CHANNEL_CREATE, made.id, codes)
     if group_id is not None:  # its people gain a place: reads under way begin again
         edges = await cmd.writer.edges(ADMINISTRATION, [group_id], [EdgeType.MEMBER_OF], Direction.IN)
-        await move_access(cmd.writer, [edge.source for edge in edges])
+        await move_access(cmd, [edge.source for edge in edges])
     await set_members(cmd, made.id, members)
     return made
 
@@ -200,7 +200,7 @@ async def link_oidc(cmd: Command, principal_id: NodeId, subject: str | None) -> 
     if subject != found.oidc_subject:
         await check_subject_free(cmd, subject)
         await cmd.writer.patch(found.id, {"oidc_subject": subject})
-        await move_access(cmd.writer, [found.id])
+        await move_access(cmd, [found.id])
         await record_admin(cmd, AdminOperation.PRINCIPAL_SET, found.id, {"oidc": subject is not None})
     return replace(found, oidc_subject=subject)
 
@@ -220,7 +220,7 @@ async def set_disabled(cmd: Command, principal_id: NodeId, disabled: bool) -> Pr
         await keep_an_admin(cmd, found.id)
     at = cmd.at if disabled else None
     await cmd.writer.patch(found.id, {"disabled_at": at})
-    await move_access(cmd.writer, [found.id])
+    await move_access(cmd, [found.id])
     operation = AdminOperation.PRINCIPAL_DISABLE if disabled else AdminOperation.PRINCIPAL_ENABLE
     await record_admin(cmd, operation, found.id)
     return replace(found, disabled_at=at)
@@ -251,17 +251,21 @@ async def _principal(
     cmd: Command, kind: PrincipalKind, display_name: str, local_id: str | None, profile: Mapping[str, Json] | None
 ) -> Principal:
     return Principal(
-        id=await _new_id(cmd, Principal.PREFIX, local_id, container=kind),
+        id=await new_hosted_id(cmd, Principal.PREFIX, local_id, container=kind),
         workspace=cmd.caller.workspace,
         created_at=cmd.at,
         kind=kind,
-        display_name=_name(display_name),
+        display_name=checked_name(display_name),
         profile=None if profile is None else dict(profile),
     )
 
 
-async def _new_id(cmd: Command, prefix: str, local_id: str | None, *, container: str = "") -> NodeId:
-    """Return the id of a new object: the local id that the host chose in its container, or a made one (AD-2)."""
+async def new_hosted_id(cmd: Command, prefix: str, local_id: str | None, *, container: str = "") -> NodeId:
+    """Return the id of a new object: the local id that the host chose in its container, or a made one (AD-2).
+
+    Raises:
+        BadInput, AlreadyExists: the local id cannot be taken; it is taken.
+    """
     local = cmd.deps.ids.new() if local_id is None else local_id
     made = hosted_id(prefix, cmd.caller.workspace, local, container=container)
     if await cmd.writer.get(ADMINISTRATION, [made]):
@@ -269,7 +273,12 @@ async def _new_id(cmd: Command, prefix: str, local_id: str | None, *, container:
     return made
 
 
-def _name(given: str) -> str:
+def checked_name(given: str) -> str:
+    """Return a name that people read, trimmed.
+
+    Raises:
+        BadInput, LimitExceeded: it is empty; it is too long.
+    """
     name = given.strip()
     if not name:
         raise BadInput("give a name", field="displayName")
