@@ -18,6 +18,7 @@ class ActorRules:
         reason: of the whole list; an operation may give its own.
         skip_rejected: leave out what is refused and go on (Dreaming); else one refusal refuses all.
         opened: evidence that was shown to the model in this batch; None: whatever the actor may see.
+        offered: blocks whose text nobody sees any more, which he may write anew or end all the same (MA-24).
         dream_run_id, run_started_at: of the Dreaming run or learning task.
         on_behalf_of: the person that a host named.
         origin: of the entries that the list makes; None: follows from `kind`.
@@ -29,6 +30,7 @@ class ActorRules:
     reason: str | None = None
     skip_rejected: bool = False
     opened: frozenset[NodeId] | None = None
+    offered: frozenset[NodeId] = frozenset()
     dream_run_id: NodeId | None = None
     run_started_at: Millis | None = None
     on_behalf_of: NodeId | None = None

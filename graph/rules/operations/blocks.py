@@ -22,7 +22,7 @@ from graph.rules.operations.evidence import (
 from graph.rules.operations.limits import MAX_BLOCK_TEXT, check_lasting, check_length
 from graph.rules.operations.schema import AddBlock, BlockIn, Change, DeleteBlock, EditBlock, Role
 from graph.rules.operations.state import BlockState, Cited, Support
-from graph.rules.operations.targets import block_of, expect_version, own_block, own_entry, require_reason
+from graph.rules.operations.targets import block_of, expect_version, is_offered, own_block, own_entry, require_reason
 from graph.rules.operations.validity import closing, validity_of
 from graph.rules.operations.verdicts import Done, Outcome, refuse
 from graph.rules.operations.work import Work
@@ -104,13 +104,16 @@ def delete_block(work: Work, op: DeleteBlock) -> Done:
     require_reason(work)
     if not (op.reason or "").strip() and not work.actor.is_human:
         raise refuse("SCHEMA_INVALID", "say why the block is deleted", field="reason")
+    unseen = is_offered(work, target)
     if op.duplicateOf is not None:
+        if unseen:  # its sources are gone: whatever took them over would be hidden with them
+            raise not_found()
         _move_sources(work, target, op.duplicateOf)
         citations: tuple[Cited, ...] = ()
     else:
         entry_type = work.entries[target.entry_id].entry.type
         citations = check_citations(work, op.citations, entry_type=entry_type)
-        check_deletion(work, target, citations)
+        check_deletion(work, replace(target, rests_on=Support()) if unseen else target, citations)
     draft_deletion(work, target, citations)
     end_block(work, target)
     touch_entry(work, target.entry_id)
@@ -127,7 +130,8 @@ def block_content(
 ) -> BlockContent:
     """Return what a block will say, after every rule about its content was asked.
 
-    It supersedes the blocks `replaced`, and becomes another version of `edited` if there is one.
+    It supersedes the blocks `replaced`, and becomes another version of `edited` if there is one. Of one that is
+    written without being seen the text and the evidence explain nothing and need no explanation (MA-24).
 
     Raises:
         OperationRejected: with the code of the first rule that refuses it.
@@ -139,7 +143,8 @@ def block_content(
     check_length(text, "text", 1, MAX_BLOCK_TEXT)
     check_lasting(work, given, (text,))
     rests_on = _evidence(work, given, text, deduced, entry_type, edited)
-    check_explained(work, given, text, rests_on, replaced, edited)
+    seen = None if edited is not None and is_offered(work, edited) else edited
+    check_explained(work, given, text, rests_on, replaced, seen)
     return BlockContent(
         text=text,
         basis=given.basis,

@@ -44,18 +44,26 @@ def readable_entry(work: Work, given: str) -> EntryState:
 
 
 def own_block(work: Work, given: str) -> BlockState:
-    """Return a current block that may be written.
+    """Return a current block that may be written: one that is seen, or one without a text that was offered (MA-24).
 
     Raises:
         OperationRejected: ``EVIDENCE_NOT_FOUND``, ``SCOPE_FORBIDDEN``, ``READ_ONLY_MIRROR``.
     """
     id_ = NodeId(given)
     state = work.blocks.get(id_)
-    if state is None or id_ not in work.visible or state.entry_id not in work.entries:
+    if state is None or state.entry_id not in work.entries:
         raise not_found()
-    work.visible.add(state.entry_id)
+    if id_ in work.visible:
+        work.visible.add(state.entry_id)
+    elif not is_offered(work, state):
+        raise not_found()
     own_entry(work, state.entry_id)
     return state
+
+
+def is_offered(work: Work, state: BlockState) -> bool:
+    """True for a block that is written without being seen: its evidence is gone, and its text binds nobody (MA-24)."""
+    return state.id in work.actor.offered and state.id not in work.visible
 
 
 def block_of(work: Work, entry: NodeId, given: str) -> BlockState:

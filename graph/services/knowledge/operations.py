@@ -91,7 +91,7 @@ async def apply_to_base(
     needs = needs_of(found.operation for found in parsed if found.operation is not None)
     if not dry_run:
         base = await hold_for(cmd, base.id, needs.named)
-    state = await load_state(cmd.session, base, needs)
+    state = await load_state(cmd.session, base, needs, offered=actor.offered)
     decided = plan(parsed, state, actor, settings, cmd.at, cmd.deps.new_id, cmd.deps.tokenizer.count)
     if dry_run:
         return ApplyResult(verdicts=decided.verdicts, records=(), tx_id=cmd.tx_id)

@@ -6,7 +6,7 @@ says what he may name, and nothing else is ever shown to him. Source: KN-60, DR-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from graph.model.edges import EdgeType
 from graph.model.fields import Node
@@ -38,11 +38,18 @@ from graph.store.port import Reader
 from graph.store.query import And, Direction, Eq, Find, In, Linked
 
 
-async def load_state(session: Session, base: KnowledgeBase, needs: Needs) -> KnowledgeState:
-    """Return the present as far as a list needs it, under the locks that the caller holds."""
+async def load_state(
+    session: Session, base: KnowledgeBase, needs: Needs, *, offered: frozenset[NodeId] = frozenset()
+) -> KnowledgeState:
+    """Return the present as far as a list needs it, under the locks that the caller holds.
+
+    Of blocks that are offered though nobody sees them the states are loaded as well, if their entry is seen (MA-24).
+    """
     reader = session.reader
     shown = dict(await session.open(sorted(needs.named)))
-    statements = await _statements(reader, base, needs, shown)
+    unseen = await _offered_blocks(session, offered & needs.blocks - shown.keys())
+    shown |= await session.open(sorted({block.entry_id for block in unseen}))
+    statements = await _statements(reader, base, needs, shown, unseen)
     sources = {id_: node for id_, node in shown.items() if isinstance(node, Source)}
     extra = await _said(session, needs, statements)
     sources |= {id_: node for id_, node in extra.items() if isinstance(node, Source)}
@@ -84,8 +91,16 @@ def bases_read(base: KnowledgeBase) -> tuple[NodeId, ...]:
     return tuple(dict.fromkeys((base.id, *wider)))
 
 
-async def _statements(reader: Reader, base: KnowledgeBase, needs: Needs, shown: Mapping[NodeId, Node]) -> Statements:
+async def _offered_blocks(session: Session, ids: Collection[NodeId]) -> list[Block]:
+    found = await session.reader.get(PRESENT, sorted(ids)) if ids else {}
+    return [node for node in found.values() if isinstance(node, Block)]
+
+
+async def _statements(
+    reader: Reader, base: KnowledgeBase, needs: Needs, shown: Mapping[NodeId, Node], unseen: Iterable[Block]
+) -> Statements:
     blocks = [node for node in shown.values() if isinstance(node, Block)]
+    blocks += [block for block in unseen if block.entry_id in shown]
     relations = {node.id: node for node in shown.values() if isinstance(node, Relation) and node.current}
     relations |= {relation.id: relation for relation in await _equal_relations(reader, base, needs)}
     whole = {id_ for id_ in needs.edited if id_ in shown} | {block.entry_id for block in blocks}
