@@ -4,9 +4,9 @@
     python verify_offline.py EXPORT [--published FILE] [--partial]
 
 EXPORT is a file of audit records, one JSON object a line (each pool's records in their order), or a folder with
-`audit.jsonl` and perhaps `anchors.jsonl`. `--published` names anchors kept outside the store: only they show that
-a tail was cut or a chain rewritten together with its anchors. The exit code is 0 if all holds, 1 if a chain is
-broken, 2 if the files cannot be read. Source: KN-85, AD-27, AD-28.
+`audit.jsonl`, perhaps `administration.jsonl` and `anchors.jsonl`. `--published` names anchors kept outside the store:
+only they show that a tail was cut or a chain rewritten together with its anchors. The exit code: 0 if all holds,
+1 if a chain is broken, 2 if the files cannot be read. Source: KN-85, AD-27, AD-28.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 ERASED, WITHHELD = "[erased]", "[withheld]"
 WRITE = json.JSONEncoder(ensure_ascii=False).encode
-BARE = ("before", "after", "salt", "prev_hash", "hash")
+OFFICE = "wsp_"  # the chain of administration is named by the node of its workspace
+IMAGES = ("before", "after", "reason")  # records of the first form have no commitment to their reason
 Line = dict[str, Any]
 Lines = Iterable[Line]
 Known = dict[int, set[str]]
@@ -67,22 +68,16 @@ def number(value: float) -> str:
     if not digits:
         return "0"
     if 0 < point <= 21:
-        digits = digits.ljust(point, "0")
-        return sign + digits[:point] + "." * (len(digits) > point) + digits[point:]
+        return sign + digits[:point].ljust(point, "0") + "." * (len(digits) > point) + digits[point:]
     if -6 < point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
     return f"{sign}{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e{point - 1:+d}"
 
 
-def commitment(image: Any, salt: bytes) -> str:
-    """Return the salted commitment to an image, "" if there is none."""
-    return "" if image is None else hmac.digest(salt, canonical(image).encode(), "sha256").hex()
-
-
 def image_fault(record: Line, erased: set[str]) -> str:
     """Return what is wrong with the images of a record whose hash is right, or ""."""
-    images = [record.get("before"), record.get("after")]
-    kept = [record.get("before_commitment", ""), record.get("after_commitment", "")]
+    images = [record.get(side) for side in IMAGES if f"{side}_commitment" in record]
+    kept = [record[f"{side}_commitment"] for side in IMAGES if f"{side}_commitment" in record]
     salt = record.get("salt", "")
     if WITHHELD in erased and salt == "" and any(kept) and images == [WITHHELD if one else None for one in kept]:
         return ""
@@ -90,18 +85,20 @@ def image_fault(record: Line, erased: set[str]) -> str:
         explained = erased.intersection(record.get("image_sources", ()))
         return "" if explained else "images are gone, and no source.erase record explains it"
     key = bytes.fromhex(salt)
-    same = [commitment(image, key) for image in images] == kept and salt == (key.hex() if any(kept) else "")
-    return "" if same else "an image or its salt was changed"
+    found = ["" if one is None else hmac.digest(key, canonical(one).encode(), "sha256").hex() for one in images]
+    same = found == kept and salt == (key.hex() if any(kept) else "")
+    return "" if same else "an image, a reason or the salt was changed"
 
 
 def fault(record: Line, last: Line, chain: str, owner: str, known: Known, erased: set[str]) -> str:
     """Return what is wrong with the record that should follow `last`, or ""."""
     if type(record.get("seq")) is not int or record["seq"] != last["seq"] + 1:
         return "a record is missing, added or out of order"
-    if record[owner] != chain or record.get("prev_hash") != last["hash"]:
+    if record.get(owner) != chain or record.get("prev_hash") != last["hash"]:
         return "the record does not follow the one before it"
     try:
-        body = canonical({key: value for key, value in record.items() if key not in BARE})
+        bare = {"before", "after", "salt", "prev_hash", "hash", "reason" * ("reason_commitment" in record)}
+        body = canonical({key: value for key, value in record.items() if key not in bare})
         found = hashlib.sha256((last["hash"] + body).encode()).hexdigest()
         if record.get("hash") != found:
             return "a field of the record was changed"
@@ -119,26 +116,34 @@ def follow(chain: str, records: Lines, owner: str, known: Known, erased: set[str
         reason = fault(record, last, chain, owner, known, erased)
         if reason:
             return Finding(chain, last["seq"], blank, reason)
-        blank += any(record.get(side) in (ERASED, WITHHELD) for side in ("before", "after"))
+        blank += any(record.get(side) in (ERASED, WITHHELD) for side in IMAGES)
         last = record
     short = max(known, default=0) > last["seq"]
     return Finding(chain, last["seq"], blank, "the chain ends before what an anchor names" * short)
 
 
-def verify(records: Lines, anchors: Lines = (), published: Lines = (), partial: bool = False) -> list[Finding]:
-    """Verify all chains of an export; one finding each."""
+def verify(
+    records: Lines, anchors: Lines = (), published: Lines = (), partial: bool = False, steps: Lines | None = None
+) -> list[Finding]:
+    """Verify all chains of an export, that of administration if `steps` are given; one finding each."""
     # A pool that its newest anchor names must be there; one that newer anchors no longer name was purged.
     pools, good, findings = grouped(records, "pool"), list(published), list[Finding]()
+    offices = {OFFICE + workspace: chain for workspace, chain in grouped(steps or (), "workspace").items()}
     trusted = known_hashes((one["workspace"], one) for one in good)
     for workspace, chain in grouped(anchors, "workspace").items():
         findings.append(follow(workspace, chain, "workspace", trusted.get(workspace, {}), set()))
         good += chain[: findings[-1].seq]
     newest = {one["workspace"]: one["heads"] for one in sorted(good, key=lambda one: int(one["seq"]))}
     known = known_hashes(head for one in good for head in one["heads"].items())
-    erased = {one for chain in pools.values() for record in chain for one in erased_sources(record)}
-    erased |= {WITHHELD} if partial else set()
-    named = sorted(pools if partial else set(pools).union(*newest.values()))
-    return findings + [follow(pool, pools.get(pool, ()), "pool", known.get(pool, {}), erased) for pool in named]
+    erasures = [one for chain in pools.values() for one in chain if one.get("operation") == "source.erase"]
+    named = [id_ for one in erasures if isinstance(one.get("after"), dict) for id_ in one["after"].get("sourceIds", ())]
+    erased = {*map(str, named), *(str(one.get("target_id")) for one in erasures), *[WITHHELD] * partial}
+    for name in sorted({*pools, *offices}.union(*() if partial else newest.values())):
+        owner, shown = ("workspace", name[len(OFFICE) :]) if name.startswith(OFFICE) else ("pool", name)
+        if owner == "pool" or name in pools or steps is not None:
+            chain = offices.get(name, pools.get(name, []))
+            findings.append(follow(shown, chain, owner, known.get(name, {}), erased)._replace(chain=name))
+    return findings
 
 
 def grouped(lines: Lines, owner: str) -> dict[str, list[Line]]:
@@ -157,12 +162,6 @@ def known_hashes(heads: Iterable[tuple[str, Line]]) -> dict[str, Known]:
     return known
 
 
-def erased_sources(record: Line) -> set[str]:
-    """Return the sources that a `source.erase` record names; nothing for other records."""
-    named = record["after"].get("sourceIds", ()) if isinstance(record.get("after"), dict) else ()
-    return {str(record.get("target_id")), *map(str, named)} if record.get("operation") == "source.erase" else set()
-
-
 def read(path: Path) -> list[Line]:
     """Return the JSON objects of a file; ValueError for anything else, or for a key given twice."""
 
@@ -171,8 +170,7 @@ def read(path: Path) -> list[Line]:
             raise ValueError("a key is given twice")
         return dict(pairs)
 
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [dict(json.loads(line, object_pairs_hook=unique)) for line in lines if line]
+    return [dict(json.loads(one, object_pairs_hook=unique)) for one in path.read_text("utf-8").split("\n") if one]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -182,17 +180,19 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--published", type=Path, help="anchors that were kept outside the store")
     parser.add_argument("--partial", action="store_true", help="an evidence bundle: images may be withheld")
     options = parser.parse_args(argv)
-    records, anchors = options.export / "audit.jsonl", options.export / "anchors.jsonl"
+    whole: Path = options.export
+    records, anchors, steps = (whole / f"{name}.jsonl" for name in ("audit", "anchors", "administration"))
     try:
-        own = read(anchors) if anchors.exists() else []
+        own, done = (read(path) if path.exists() else [] for path in (anchors, steps))
         outside = read(options.published) if options.published else []
-        findings = verify(read(records if options.export.is_dir() else options.export), own, outside, options.partial)
+        given = None if options.partial or not whole.is_dir() else done
+        findings = verify(read(records if whole.is_dir() else whole), own, outside, options.partial, given)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         sys.stderr.write(f"cannot read the export: {type(error).__name__}: {error}\n")
         return 2
     broken = sum(bool(one.reason) for one in findings)
-    summary = f"{broken} of {len(findings)} chains are BROKEN" if broken else "all chains hold"
-    sys.stdout.write("".join(f"{one}\n" for one in findings) + summary + "\n")
+    sys.stdout.write("".join(f"{one}\n" for one in findings))
+    sys.stdout.write(f"{broken} of {len(findings)} chains are BROKEN\n" if broken else "all chains hold\n")
     return 1 if broken else 0
 
 

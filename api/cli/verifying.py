@@ -16,7 +16,12 @@ from graph.services.admin.archive_files import reading
 
 ONLINE = """
 query($from: Int) {
-  verifyAudit(fromSeq: $from) { ok chains { knowledgeBaseId ok brokenAtSeq reason headSeq headHash } }
+  verifyAudit(fromSeq: $from) {
+    ok
+    chains { knowledgeBaseId ok brokenAtSeq reason headSeq headHash }
+    administration { ok brokenAtSeq reason headSeq headHash }
+    anchors { ok brokenAtSeq reason headSeq headHash }
+  }
 }"""
 ANCHOR = "mutation { anchorAudit { seq recordedAt heads hash prevHash } }"
 
@@ -36,10 +41,12 @@ async def verify(chosen: Chosen, who: str | None, from_seq: int, out: Console) -
     """Let the service follow all chains that the caller reads; return the exit code."""
     async with linked(chosen) as link:
         found = (await link.run(ONLINE, token=link.token(who), **{"from": from_seq}))["verifyAudit"]
-    for chain in found["chains"]:
-        out.print(_line(chain))
-    broken = sum(not chain["ok"] for chain in found["chains"])
-    out.print(f"{broken} of {len(found['chains'])} chains are BROKEN" if broken else "all chains hold")
+    chains = [(chain["knowledgeBaseId"], chain) for chain in found["chains"]]
+    chains += [(name, found[name]) for name in ("administration", "anchors") if found[name]]
+    for name, chain in chains:
+        out.print(_line(name, chain))
+    broken = sum(not chain["ok"] for _, chain in chains)
+    out.print(f"{broken} of {len(chains)} chains are BROKEN" if broken else "all chains hold")
     return exits.DONE if found["ok"] else exits.FOUND
 
 
@@ -60,7 +67,7 @@ async def anchor(chosen: Chosen, out: Console) -> None:
     out.print(json.dumps(line, ensure_ascii=False, sort_keys=True))
 
 
-def _line(chain: dict[str, Any]) -> str:
+def _line(name: str, chain: dict[str, Any]) -> str:
     if chain["ok"]:
-        return f"{chain['knowledgeBaseId']}: intact, {chain['headSeq']} records, head {chain['headHash'][:16]}"
-    return f"{chain['knowledgeBaseId']}: BROKEN at seq {chain['brokenAtSeq']}: {chain['reason']}"
+        return f"{name}: intact, {chain['headSeq']} records, head {chain['headHash'][:16]}"
+    return f"{name}: BROKEN at seq {chain['brokenAtSeq']}: {chain['reason']}"

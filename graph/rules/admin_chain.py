@@ -13,7 +13,7 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.work import AdminRecord
 from graph.model.time import Millis
-from graph.rules.audit_chain import GENESIS, Head, chain_hash
+from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head, chain_hash
 
 _BARE_FIELDS = frozenset({"pool", "prev_hash", "hash"})
 
@@ -45,6 +45,9 @@ class AdminOperation(StrEnum):
     SKILL_SET = "skill.set"
     SKILL_ENABLE = "skill.enable"
     SKILL_DISABLE = "skill.disable"
+    SIGNAL_SOURCE_SET = "signal_source.set"
+    CONNECTOR_SET = "connector.set"
+    CONNECTOR_SYNC = "connector.sync"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,19 +89,43 @@ def seal_step(step: AdminStep, head: Head, record_id: NodeId) -> AdminRecord:
     return AdminRecord(**{**_values(unsealed), "hash": chain_hash(body, head.hash)})
 
 
-def first_broken(records: Iterable[AdminRecord], head: Head = GENESIS) -> int | None:
-    """Return the number at which a chain that follows `head` breaks, or None if it holds.
+def export_step(record: AdminRecord) -> dict[str, Json]:
+    """Return the JSON object that stands for a record in an export; the offline verifier reads it."""
+    return {**_body(record), "prev_hash": record.prev_hash, "hash": record.hash}
+
+
+def verify_steps(
+    records: Iterable[AdminRecord], *, after: Head = GENESIS, anchored: Iterable[Head] = ()
+) -> ChainReport:
+    """Follow the chain of administration and report the first place where it breaks.
 
     Args:
-        records: in ascending `seq`.
-        head: the last record already verified.
+        records: in ascending `seq`, starting after `after`; read once.
+        after: the last record already verified.
+        anchored: heads known from elsewhere, such as those that anchors bind; each must be met.
     """
+    known = [head for head in anchored if head.seq > after.seq]
+    last = after
     for record in records:
-        follows = record.seq == head.seq + 1 and record.prev_hash == head.hash
-        if not follows or record.hash != chain_hash(_body(record), record.prev_hash):
-            return min(record.seq, head.seq + 1)
-        head = Head(seq=record.seq, hash=record.hash)
-    return None
+        reason = _step_break(record, last, known)
+        if reason:
+            broken = min(record.seq, last.seq + 1)
+            return ChainReport(ok=False, head=last, first_broken_seq=broken, reason=reason)
+        last = Head(seq=record.seq, hash=record.hash)
+    if any(head.seq > last.seq for head in known):
+        return ChainReport(ok=False, head=last, first_broken_seq=last.seq + 1, reason=ChainBreak.TAIL)
+    return ChainReport(ok=True, head=last)
+
+
+def _step_break(record: AdminRecord, last: Head, known: Iterable[Head]) -> ChainBreak | None:
+    if record.seq != last.seq + 1:
+        return ChainBreak.ORDER
+    if record.prev_hash != last.hash:
+        return ChainBreak.LINK
+    if record.hash != chain_hash(_body(record), record.prev_hash):
+        return ChainBreak.HASH
+    forked = any(head.seq == record.seq and head.hash != record.hash for head in known)
+    return ChainBreak.FORK if forked else None
 
 
 def _values(record: AdminRecord) -> dict[str, Json]:

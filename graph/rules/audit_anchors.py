@@ -1,4 +1,4 @@
-"""Anchors: records that bind the heads of all pools of a workspace, in a chain of their own.
+"""Anchors: records that bind the heads of all chains of a workspace, in a chain of their own.
 
 A pool's chain alone cannot show that its tail was cut or that it was rewritten from some record on; an anchor kept
 outside the store can. Source: AD-27.
@@ -17,10 +17,11 @@ from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head, chai
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SealedAnchor:
-    """The heads of all pools of a workspace at one moment, in the workspace's chain of anchors.
+    """The heads of all chains of a workspace at one moment, in the workspace's chain of anchors.
 
     Attributes:
-        heads: pool id to its head; pools without records are left out.
+        heads: pool id to the head of its chain, and the id of the workspace's node to the head of administration;
+            chains without records are left out.
     """
 
     workspace: str

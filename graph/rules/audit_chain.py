@@ -1,8 +1,10 @@
 """The hash chain of audit records: sealing a record, blanking its images, finding any edit afterwards.
 
 Each pool has a gapless chain. A record's hash covers the record before it, every field of the record, and salted
-commitments in place of its images; so an erased image takes its salt along and the chain still verifies. Pure:
-the salt, ids and time come from the caller's ports. Source: KN-83 to KN-85, AD-26 to AD-28.
+commitments in place of its images and its reason, all of which may repeat the words of a source; so erasure takes
+them and the salt along and the chain still verifies. Records of the first form have no commitment to the reason: their
+hash covers the reason itself, which therefore stays. Pure: the salt, ids and time come from the caller's ports.
+Source: KN-81, KN-83 to KN-85, AD-26 to AD-28.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ class SealedAudit:
     Attributes:
         recorded_at: UTC milliseconds.
         before_commitment, after_commitment: HMAC-SHA-256 in hexadecimal; "" where there is no image.
-        salt: the key of both commitments in hexadecimal; "" without images and after erasure.
+        salt: the key of all commitments in hexadecimal; "" where there is nothing to commit to, and after erasure.
         prev_hash: hash of the record before, "" for the first.
     """
 
@@ -86,6 +88,8 @@ class SealedAudit:
     salt: str
     prev_hash: str
     hash: str
+    reason_commitment: str | None = None
+    """Like those of the images; None in records of the first form."""
 
     @property
     def head(self) -> Head:
@@ -94,8 +98,23 @@ class SealedAudit:
 
     @property
     def is_erased(self) -> bool:
-        """Whether its images were erased."""
-        return self.salt == "" and bool(self.before_commitment or self.after_commitment)
+        """Whether its images and its reason were erased."""
+        return self.salt == "" and any(self.commitments)
+
+    @property
+    def commitments(self) -> tuple[str, str, str]:
+        """The commitments to what `committed` holds; "" for what is not there."""
+        return self.before_commitment, self.after_commitment, self.reason_commitment or ""
+
+    @property
+    def committed(self) -> tuple[Json, Json, Json]:
+        """What the commitments are to, in their order."""
+        return self.draft.before, self.draft.after, self.draft.reason if self.commits_to_reason else None
+
+    @property
+    def commits_to_reason(self) -> bool:
+        """False for records of the first form, whose hash covers the reason itself."""
+        return self.reason_commitment is not None
 
     def to_node(self, workspace: WorkspaceId) -> AuditRecord:
         """Return the node that keeps this record."""
@@ -112,7 +131,8 @@ class SealedAudit:
         """Return the JSON object that stands for this record in an export; the offline verifier reads it."""
         drafted = {name: getattr(self.draft, name) for name in AuditDraft.__dataclass_fields__}
         own = {name: getattr(self, name) for name in _PLACE_FIELDS + _SEAL_FIELDS}
-        return {**own, **drafted, "image_sources": list(self.draft.image_sources)}
+        whole = {**own, **drafted, "image_sources": list(self.draft.image_sources)}
+        return whole if self.commits_to_reason else {key: whole[key] for key in whole if key != _REASON_COMMITMENT}
 
     @classmethod
     def from_export(cls, line: Mapping[str, Any]) -> SealedAudit:
@@ -121,6 +141,7 @@ class SealedAudit:
         Raises:
             BadInput: a field is missing, or there is one that no record has.
         """
+        line = {_REASON_COMMITMENT: None, **line}
         if line.keys() != EXPORT_FIELDS or not isinstance(line["image_sources"], list | tuple):
             raise BadInput("an audit record has exactly the fields of AuditRecord", field="record")
         drafted = {name: line[name] for name in AuditDraft.__dataclass_fields__}
@@ -129,10 +150,11 @@ class SealedAudit:
 
 
 _PLACE_FIELDS = ("id", "pool", "seq", "tx_id", "recorded_at")
-_SEAL_FIELDS = ("before_commitment", "after_commitment", "salt", "prev_hash", "hash")
+_REASON_COMMITMENT = "reason_commitment"
+_SEAL_FIELDS = ("before_commitment", "after_commitment", _REASON_COMMITMENT, "salt", "prev_hash", "hash")
 _BARE_FIELDS = frozenset({"before", "after", "salt", "prev_hash", "hash"})
 EXPORT_FIELDS = frozenset((*_PLACE_FIELDS, *_SEAL_FIELDS, *AuditDraft.__dataclass_fields__))
-"""The fields of a record in an export, named as in the node."""
+"""The fields of a record in an export, named as in the node; the first form has no `reason_commitment`."""
 
 
 def commit_image(image: Json, salt: bytes) -> str:
@@ -146,7 +168,7 @@ def commit_image(image: Json, salt: bytes) -> str:
 def chain_hash(body: Mapping[str, Json], prev_hash: str) -> str:
     """Return SHA-256 of `prev_hash` (its hexadecimal characters) and the canonical JSON of `body`.
 
-    `body` holds all fields of a record but images, salt and the two hashes. Every chain of the service uses it.
+    `body` holds all fields of a record but images, reason, salt and the two hashes. Every chain of the service uses it.
     Source: KN-85.
     """
     return hashlib.sha256(prev_hash.encode() + canonical_json(body)).hexdigest()
@@ -171,7 +193,7 @@ def seal(
         pool: the pool whose chain it joins.
         tx_id: the transaction that writes it.
         recorded_at: time of the commit.
-        salt: at least 16 random bytes, never used before; not kept if there is no image.
+        salt: at least 16 random bytes, never used before; not kept if there is nothing to commit to.
 
     Raises:
         BadInput: an image cannot be kept exactly as JSON.
@@ -185,20 +207,23 @@ def seal(
         draft=draft,
         before_commitment=_commitment(draft.before, salt),
         after_commitment=_commitment(draft.after, salt),
-        salt="" if draft.before is None and draft.after is None else salt.hex(),
+        reason_commitment=_commitment(draft.reason, salt),
+        salt="",
         prev_hash=head.hash,
         hash="",
     )
+    unsealed = replace(unsealed, salt=salt.hex() if any(unsealed.commitments) else "")
     return replace(unsealed, hash=chain_hash(_body(unsealed), head.hash))
 
 
 def erase_images(record: SealedAudit) -> SealedAudit:
-    """Return the record with `[erased]` for its images and without its salt; commitments and hash stay (KN-81)."""
+    """Return the record with `[erased]` for its images and reason and without its salt; the rest stays (KN-81)."""
     draft = record.draft
     blanked = replace(
         draft,
-        before=None if draft.before is None else ERASED,
-        after=None if draft.after is None else ERASED,
+        before=_erased(draft.before),
+        after=_erased(draft.after),
+        reason=_erased(draft.reason) if record.commits_to_reason else draft.reason,
     )
     return replace(record, draft=blanked, salt="")
 
@@ -220,7 +245,7 @@ class ChainBreak(StrEnum):
     ORDER = "a record is missing, added or out of order"
     LINK = "the record does not follow the one before it"
     HASH = "a field of the record was changed"
-    IMAGE = "an image or its salt was changed"
+    IMAGE = "an image, a reason or the salt was changed"
     ERASURE = "images are gone, and no source.erase record explains it"
     POOL = "the record belongs to another pool"
     TAIL = "the chain ends before the known head"
@@ -285,8 +310,13 @@ def _commitment(image: Json, salt: bytes) -> str:
     return "" if image is None else commit_image(image, salt)
 
 
+def _erased(value: Json) -> str | None:
+    return None if value is None else ERASED
+
+
 def _body(record: SealedAudit) -> dict[str, Json]:
-    return {key: value for key, value in record.to_export().items() if key not in _BARE_FIELDS}
+    bare = _BARE_FIELDS | {"reason"} if record.commits_to_reason else _BARE_FIELDS
+    return {key: value for key, value in record.to_export().items() if key not in bare}
 
 
 def _record_break(record: SealedAudit, last: Head, pool: str, erased: Container[str] | None) -> ChainBreak | None:
@@ -311,23 +341,20 @@ def _recomputed(record: SealedAudit) -> str | None:
 def _image_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
     if record.is_erased:
         return _erasure_break(record, erased)
-    draft = record.draft
     try:
         salt = bytes.fromhex(record.salt)
-        kept = (_commitment(draft.before, salt), _commitment(draft.after, salt))
+        kept = tuple(_commitment(value, salt) for value in record.committed)
     except (BadInput, ValueError, TypeError):
         return ChainBreak.IMAGE
     wanted_salt = salt.hex() if any(kept) else ""
-    same = kept == (record.before_commitment, record.after_commitment)
+    same = kept == record.commitments
     return None if same and record.salt == wanted_salt else ChainBreak.IMAGE
 
 
 def _erasure_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
-    draft = record.draft
-    blank = (ERASED if record.before_commitment else None, ERASED if record.after_commitment else None)
-    if (draft.before, draft.after) != blank:
+    if record.committed != tuple(ERASED if commitment else None for commitment in record.commitments):
         return ChainBreak.IMAGE
-    explained = erased is None or any(source in erased for source in draft.image_sources)
+    explained = erased is None or any(source in erased for source in record.draft.image_sources)
     return None if explained else ChainBreak.ERASURE
 
 

@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class AuditOperation(StrEnum):
-    """What an audited step did. `source.withdraw`, `source.return` and `entry.mark_distinct` go beyond KN-84."""
+    """What an audited step did. `source.withdraw`, `source.return` and `entry.mark_distinct` go beyond KN-84.
+
+    `settings.write` is a step of administration: settings belong to no knowledge base (`graph.rules.admin_chain`).
+    """
 
     ENTRY_CREATE = "entry.create"
     ENTRY_RENAME = "entry.rename"

@@ -31,7 +31,6 @@ GraphQL API; times are RFC 3339 in UTC with milliseconds; lists whose order mean
 | source.withdraw, source.return | source | `source_image` | same |
 | source.erase | source | None | `erase_image` (ids alone) |
 | access.read | knowledge base | None | None |
-| settings.write | its scope | `settings_image` | same |
 | restore | as the restored record | the present value | the restored record's `before` |
 
 When `createEntry` makes blocks, they are part of the `entry.create` image and get no record of their own; a block
@@ -275,11 +274,6 @@ def source_image(state: str) -> Image:
 def erase_image(source_ids: Iterable[str]) -> Image:
     """Return which versions of a source were erased; the offline verifier explains blank images by it."""
     return {"sourceIds": sorted(source_ids)}
-
-
-def settings_image(values: Mapping[str, Json]) -> Image:
-    """Return the touched settings by name."""
-    return dict(values)
 
 
 def without_nulls(value: Json) -> Json:

@@ -12,6 +12,7 @@ from api.graphql.context import RequestContext, context
 from api.graphql.types.audit import AuditConnection, AuditRecord
 from api.graphql.types.inputs import AuditFilter, audit_filter_of
 from api.graphql.types.restoring import RestorePreview
+from graph.rules.audit_chain import ChainReport
 from graph.services.knowledge.audit_log import audit_log
 from graph.services.knowledge.audit_verify import AuditVerification as Verification
 from graph.services.knowledge.audit_verify import PoolReport, verify_audit
@@ -43,12 +44,37 @@ class ChainVerification:
 
 
 @strawberry.type
+class WorkspaceChainVerification:
+    """What became of a chain of the whole workspace."""
+
+    ok: bool
+    broken_at_seq: int | None
+    reason: str | None
+    head_seq: int
+    head_hash: str
+
+    @classmethod
+    def from_domain(cls, report: ChainReport | None) -> WorkspaceChainVerification | None:
+        if report is None:
+            return None
+        return cls(
+            ok=report.ok,
+            broken_at_seq=report.first_broken_seq,
+            reason=None if report.reason is None else str(report.reason),
+            head_seq=report.head.seq,
+            head_hash=report.head.hash,
+        )
+
+
+@strawberry.type
 class AuditVerification:
-    """Whether the chains that the caller reads hold (KN-85)."""
+    """Whether the chains that the caller reads hold (KN-85); those of the workspace are null for who reads neither."""
 
     ok: bool
     broken_at_seq: int | None
     chains: list[ChainVerification]
+    administration: WorkspaceChainVerification | None
+    anchors: WorkspaceChainVerification | None
 
     @classmethod
     def from_domain(cls, ctx: RequestContext, found: Verification) -> AuditVerification:
@@ -56,6 +82,8 @@ class AuditVerification:
             ok=found.ok,
             broken_at_seq=found.first_broken_seq,
             chains=[ChainVerification.from_domain(ctx, one) for one in found.pools],
+            administration=WorkspaceChainVerification.from_domain(found.administration),
+            anchors=WorkspaceChainVerification.from_domain(found.anchors),
         )
 
 

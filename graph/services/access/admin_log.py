@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.access import SystemScope
@@ -10,8 +10,8 @@ from graph.model.errors import Forbidden
 from graph.model.fields import Json
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.work import AdminRecord
-from graph.rules.admin_chain import AdminOperation, AdminStep, first_broken, seal_step
-from graph.rules.audit_chain import GENESIS, Head
+from graph.rules.admin_chain import AdminOperation, AdminStep, seal_step, verify_steps
+from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head
 from graph.rules.rights import audits_workspace, may_administer
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command
@@ -75,7 +75,7 @@ async def admin_log(session: Session, *, first: int = 20, before_seq: int | None
     Raises:
         Forbidden: only admins and auditors of the workspace read it.
     """
-    if not (may_administer(session.facts) or audits_workspace(session.facts)):
+    if not reads_administration(session):
         raise Forbidden("this needs the right admin or auditor on the workspace")
     where = And((Eq("workspace", session.caller.workspace), Range("seq", None, before_seq)))
     query = Find(kind=AdminRecord, where=where, order=By("seq", descending=True), first=first)
@@ -83,13 +83,28 @@ async def admin_log(session: Session, *, first: int = 20, before_seq: int | None
     return AdminPage(records=page.nodes, more=page.more)
 
 
-async def verify_admin_log(reader: Reader, workspace: WorkspaceId) -> int | None:
-    """Return the number at which the chain of administration breaks, or None if it holds."""
-    head = GENESIS
+def reads_administration(session: Session) -> bool:
+    """Tell whether the caller reads the chains of the whole workspace: an auditor of it, or an admin."""
+    return may_administer(session.facts) or audits_workspace(session.facts)
+
+
+async def verify_admin_log(reader: Reader, workspace: WorkspaceId, anchored: Sequence[Head] = ()) -> ChainReport:
+    """Follow the chain of administration of a workspace; it must meet every head that an anchor binds.
+
+    Nothing but an anchor shows that its tail was cut: no other node counts its records.
+    """
+    last = GENESIS
     while True:
-        where = And((Eq("workspace", workspace), Range("seq", head.seq + 1, None)))
+        where = And((Eq("workspace", workspace), Range("seq", last.seq + 1, None)))
         page = await reader.find(ADMIN_AUDIT, Find(kind=AdminRecord, where=where, order=By("seq"), first=PAGE))
-        broken = first_broken(page.nodes, head)
-        if broken is not None or not page.nodes:
-            return broken
-        head = Head(seq=page.nodes[-1].seq, hash=page.nodes[-1].hash)
+        met = [head for head in anchored if page.nodes and head.seq <= page.nodes[-1].seq]
+        report = verify_steps(page.nodes, after=last, anchored=met)
+        if not report.ok or not page.nodes:
+            return report if not report.ok else _reached(last, anchored)
+        last = report.head
+
+
+def _reached(last: Head, anchored: Sequence[Head]) -> ChainReport:
+    if any(head.seq > last.seq for head in anchored):
+        return ChainReport(ok=False, head=last, first_broken_seq=last.seq + 1, reason=ChainBreak.TAIL)
+    return ChainReport(ok=True, head=last)

@@ -8,7 +8,7 @@ running, so that nothing starts by itself on old data. Source: AD-41.
 |---|---|
 | manifest.json | format, versions, and hash, size and lines of every other file |
 | nodes, edges, guards, audiences, texts (.jsonl) | the rows of the store |
-| audit.jsonl, anchors.jsonl | the audit once more, in the form of the offline verifier |
+| audit.jsonl, administration.jsonl, anchors.jsonl | the audit once more, in the form of the offline verifier |
 | blobs/<sha256> | original files |
 """
 
@@ -26,10 +26,11 @@ from typing import Any
 from graph.model.errors import ArchiveInvalid, BadInput, NotFound
 from graph.model.fields import Node
 from graph.model.nodes.evidence import Source
-from graph.model.nodes.work import Anchor, AuditRecord, Job
+from graph.model.nodes.work import AdminRecord, Anchor, AuditRecord, Job
 from graph.model.schema import SCHEMA_VERSION
 from graph.model.time import render
 from graph.ports import BlobStore
+from graph.rules.admin_chain import export_step
 from graph.rules.audit_chain import SealedAudit
 from graph.services.admin.archive_files import (
     BLOBS,
@@ -49,7 +50,11 @@ from graph.services.knowledge.anchors import sealed_anchor
 FORMAT = "rootward-archive"
 VERSION = 1
 AUDIT = "audit.jsonl"
+ADMINISTRATION = "administration.jsonl"
 ANCHORS = "anchors.jsonl"
+_SHOWN: Mapping[str, type[Node]] = {AUDIT: AuditRecord, ADMINISTRATION: AdminRecord}
+"""Copies of nodes for the offline verifier; archives of the first form have no administration."""
+
 UNDER_WAY = frozenset({"queued", "running"})
 """States of jobs that stay behind."""
 
@@ -76,6 +81,7 @@ class _Gathered:
     """What is noted while rows pass by: where the audit stands, and which blobs are named."""
 
     audit: list[tuple[str, int, str, int, int]] = field(default_factory=list)
+    steps: list[tuple[str, int, Mapping[str, Any]]] = field(default_factory=list)
     anchors: list[tuple[str, int, Mapping[str, Any]]] = field(default_factory=list)
     blobs: set[str] = field(default_factory=set)
 
@@ -155,6 +161,8 @@ def _note(gathered: _Gathered, node: Node, place: tuple[int, int]) -> None:
     match node:
         case AuditRecord():
             gathered.audit.append((node.pool or "", node.seq, node.id, *place))
+        case AdminRecord():
+            gathered.steps.append((node.workspace, node.seq, export_step(node)))
         case Anchor():
             gathered.anchors.append((node.workspace, node.seq, sealed_anchor(node).to_export()))
         case Source() if node.blob_ref:
@@ -163,14 +171,16 @@ def _note(gathered: _Gathered, node: Node, place: tuple[int, int]) -> None:
 
 def _write_audit(folder: Path, gathered: _Gathered) -> dict[str, Any]:
     """Write the audit in the order of its chains, by reading the written records once more."""
-    audit, anchors = LineFile(folder / AUDIT), LineFile(folder / ANCHORS)
+    audit, steps, anchors = (LineFile(folder / name) for name in (AUDIT, ADMINISTRATION, ANCHORS))
     with (folder / f"{NODES}.jsonl").open("rb") as nodes:
         for _, _, _, offset, length in sorted(gathered.audit):
             nodes.seek(offset)
             audit.write(_exported(nodes.read(length)))
+    for _, _, line in sorted(gathered.steps, key=lambda found: found[:2]):
+        steps.write(line)
     for _, _, line in sorted(gathered.anchors, key=lambda found: found[:2]):
         anchors.write(line)
-    return {AUDIT: audit.close(), ANCHORS: anchors.close()}
+    return {AUDIT: audit.close(), ADMINISTRATION: steps.close(), ANCHORS: anchors.close()}
 
 
 def _exported(data: bytes) -> Mapping[str, Any]:
@@ -199,28 +209,30 @@ def _checked(folder: Path) -> Mapping[str, Any]:
     if manifest.get("version") != VERSION or manifest.get("schema_version", SCHEMA_VERSION + 1) > SCHEMA_VERSION:
         raise ArchiveInvalid("a newer version of Rootward made the archive: import it with that", part="manifest.json")
     files = manifest["files"]
-    for name in (*(f"{part}.jsonl" for part in PARTS), AUDIT, ANCHORS):
+    shown = _SHOWN if manifest["schema_version"] > 1 else (AUDIT,)
+    for name in (*(f"{part}.jsonl" for part in PARTS), *shown, ANCHORS):
         check_file(folder, name, (files.get(name) or {}).get("sha256"))
     for address in manifest.get("blobs", ()):
         check_file(folder, f"{BLOBS}/{address}", address)
-    _check_audit(folder)
+    for name in shown:
+        _check_audit(folder, name)
     return manifest
 
 
-def _check_audit(folder: Path) -> None:
+def _check_audit(folder: Path, name: str) -> None:
     """Refuse an archive whose two copies of the audit differ: the verifier must judge what is imported."""
-    shown = {_fingerprint(line) for line in lines_of(folder, AUDIT)}
-    kept = {_fingerprint(_as_audit(line)) for line in _audit_nodes(folder)}
+    shown = {_fingerprint(line) for line in lines_of(folder, name)}
+    kept = {_fingerprint(_as_audit(line)) for line in _audit_nodes(folder, _SHOWN[name])}
     if shown != kept:
-        raise ArchiveInvalid("the audit of the archive is not that of its nodes: use another copy", part=AUDIT)
+        raise ArchiveInvalid("the audit of the archive is not that of its nodes: use another copy", part=name)
 
 
 def _fingerprint(line: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(encoded(line)).digest()
 
 
-def _audit_nodes(folder: Path) -> Iterator[Mapping[str, Any]]:
-    return (line for line in lines_of(folder, f"{NODES}.jsonl") if line.get("class") == AuditRecord.__name__)
+def _audit_nodes(folder: Path, kind: type[Node]) -> Iterator[Mapping[str, Any]]:
+    return (line for line in lines_of(folder, f"{NODES}.jsonl") if line.get("class") == kind.__name__)
 
 
 def _as_audit(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -228,6 +240,8 @@ def _as_audit(line: Mapping[str, Any]) -> Mapping[str, Any]:
         row = from_line(NODES, line)
     except BadInput as error:
         raise ArchiveInvalid("a line of the archive is no row of this kind", part=f"{NODES}.jsonl") from error
+    if isinstance(row, AdminRecord):
+        return export_step(row)
     assert isinstance(row, AuditRecord)
     return SealedAudit.from_node(row).to_export()
 

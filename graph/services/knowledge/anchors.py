@@ -1,4 +1,6 @@
-"""Anchors: every so often the heads of all pools of a workspace are bound in a chain of their own (AD-27).
+"""Anchors: every so often the heads of all chains of a workspace are bound in a chain of their own (AD-27).
+
+The chain of administration is bound like those of the pools, under the id of the workspace's node.
 
 A copy kept outside the store shows what the store alone cannot: that a chain was cut or written anew.
 """
@@ -17,7 +19,7 @@ from graph.model.nodes.work import Anchor
 from graph.model.time import Millis
 from graph.rules.audit_anchors import SealedAnchor, anchor, heads_from_json, heads_to_json, verify_anchors
 from graph.rules.audit_chain import ChainReport, Head
-from graph.rules.rights import audits_workspace, may_administer
+from graph.services.access.admin_log import admin_head, reads_administration
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command
 from graph.services.access.session import Session
@@ -104,6 +106,7 @@ async def write_anchor(writer: Writer, workspace: WorkspaceId, at: Millis) -> Se
     previous = Head(seq=node.anchor_seq, hash=node.anchor_head) if isinstance(node, Workspace) else Head(seq=0, hash="")
     page = await writer.find(ANCHORS, Find(kind=KnowledgeBase, where=Eq("workspace", workspace)))
     heads: dict[str, Head] = {base.id: Head(seq=base.audit_seq, hash=base.audit_head) for base in page.nodes}
+    heads[place] = await admin_head(writer, workspace)
     made = anchor(heads, previous, workspace=workspace, recorded_at=at)
     await writer.put([_node(made)])
     await writer.patch_many({place: {"anchor_seq": made.seq, "anchor_head": made.hash}})
@@ -116,7 +119,7 @@ async def anchors(session: Session, after_seq: int = 0, first: int | None = None
     Raises:
         Forbidden: only auditors of the workspace and admins read them; they name every pool.
     """
-    if not (may_administer(session.facts) or audits_workspace(session.facts)):
+    if not reads_administration(session):
         raise Forbidden("this needs the right auditor or admin on the workspace")
     where = And((Eq("workspace", session.caller.workspace), Range("seq", low=after_seq + 1)))
     page = await session.reader.find(ANCHORS, Find(kind=Anchor, where=where, order=By("seq"), first=first))

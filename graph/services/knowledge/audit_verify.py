@@ -17,8 +17,9 @@ from graph.model.nodes.work import Anchor, AuditRecord
 from graph.rules.audit_anchors import SealedAnchor, heads_at
 from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head, SealedAudit, erased_sources, verify_chain
 from graph.rules.audit_operations import AuditOperation
+from graph.services.access.admin_log import reads_administration, verify_admin_log
 from graph.services.access.session import Session
-from graph.services.knowledge.anchors import sealed_anchor
+from graph.services.knowledge.anchors import sealed_anchor, verify_anchor_chain
 from graph.store.port import Reader
 from graph.store.query import After, And, By, Eq, Find, In, Range
 
@@ -36,30 +37,44 @@ class PoolReport:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditVerification:
-    """The chains of all pools that the caller reads, in the order of their ids."""
+    """The chains that the caller reads.
+
+    Attributes:
+        pools: of the knowledge bases, in the order of their ids.
+        administration, anchors: of the workspace; None for who reads neither, and if only some pools were asked for.
+    """
 
     pools: tuple[PoolReport, ...]
+    administration: ChainReport | None = None
+    anchors: ChainReport | None = None
+
+    @property
+    def reports(self) -> tuple[ChainReport, ...]:
+        """What became of every chain."""
+        of_workspace = [report for report in (self.administration, self.anchors) if report is not None]
+        return (*(found.report for found in self.pools), *of_workspace)
 
     @property
     def ok(self) -> bool:
         """True if every chain holds."""
-        return all(found.report.ok for found in self.pools)
+        return all(report.ok for report in self.reports)
 
     @property
     def first_broken_seq(self) -> int | None:
         """The lowest number at which a chain breaks; None if all hold."""
-        return min((found.report.first_broken_seq or 0 for found in self.pools if not found.report.ok), default=None)
+        return min((report.first_broken_seq or 0 for report in self.reports if not report.ok), default=None)
 
 
 async def verify_audit(session: Session, from_seq: int = 1, pools: Sequence[NodeId] | None = None) -> AuditVerification:
     """Follow the chains of the caller's pools from `from_seq` on, up to the head that each pool names.
 
     Records before `from_seq` are taken as good. Heads that anchors bind must be met, and erased images must be
-    explained by a `source.erase` record of the workspace.
+    explained by a `source.erase` record of the workspace. For auditors of the workspace and admins the chains of
+    administration and of the anchors themselves are followed too, always from their first record.
 
     Args:
         session: whose pools are verified.
-        from_seq: the first number to verify, from 1.
+        from_seq: the first number to verify in each pool, from 1.
         pools: only these; ids that the caller does not read are left out.
 
     Raises:
@@ -77,7 +92,14 @@ async def verify_audit(session: Session, from_seq: int = 1, pools: Sequence[Node
         PoolReport(pool=base.id, report=await _follow(session.reader, base, from_seq, anchors, erased))
         for base in bases
     ]
-    return AuditVerification(pools=tuple(reports))
+    if pools is not None or not reads_administration(session):
+        return AuditVerification(pools=tuple(reports))
+    place = session.caller.workspace_node
+    return AuditVerification(
+        pools=tuple(reports),
+        administration=await verify_admin_log(session.reader, session.caller.workspace, heads_at(anchors, place)),
+        anchors=await verify_anchor_chain(session),
+    )
 
 
 async def chain_of(reader: Reader, pool: NodeId, after: int = 0) -> AsyncIterator[list[SealedAudit]]:

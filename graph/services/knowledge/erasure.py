@@ -18,7 +18,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import LearningState, Source, SourceState
 from graph.model.nodes.knowledge import EntryVersion, Facet
 from graph.model.nodes.work import AuditRecord
-from graph.rules.audit_chain import ERASED, AuditDraft
+from graph.rules.audit_chain import ERASED, AuditDraft, SealedAudit, erase_images
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.changes import Changes
 from graph.rules.erasing import blanked, lost_for_ever, without_facets
@@ -156,11 +156,9 @@ async def _blank_images(writer: Writer, ids: Sequence[NodeId], counts: Counter[s
 
 
 def _blank_record(record: AuditRecord) -> dict[str, object]:
-    return {
-        "before": None if record.before is None else ERASED,
-        "after": None if record.after is None else ERASED,
-        "salt": "",
-    }
+    """Blank images, and the reason, which may quote; in records of the first form the hash holds on to it."""
+    blank = erase_images(SealedAudit.from_node(record))
+    return {"before": blank.draft.before, "after": blank.draft.after, "reason": blank.draft.reason, "salt": blank.salt}
 
 
 async def _blank_lost(
@@ -171,10 +169,18 @@ async def _blank_lost(
     texts = await writer.texts_of(lost)
     changes.untexts += [text.id for text in texts]
     counts["keyword_texts"] += len(texts)
+    await _blank_reasons(writer, lost)
     nodes = await writer.get(COMMIT_GUARD, lost)
     await _blank_in_versions(writer, changes, [node for node in nodes.values() if isinstance(node, Facet)])
     for node in nodes.values():
         _blank_node(changes, counts, node)
+
+
+async def _blank_reasons(writer: Writer, lost: Sequence[NodeId]) -> None:
+    """Blank why one version took the place of another; versions of their own kept the reason as well."""
+    for direction in (Direction.OUT, Direction.IN):
+        edges = await writer.edges(COMMIT_GUARD, lost, [EdgeType.SUPERSEDES], direction)
+        await writer.link([replace(e, props={**e.props, "reason": ERASED}) for e in edges if e.props.get("reason")])
 
 
 async def _lost(reader: Reader, ids: Sequence[NodeId], dependents: Collection[NodeId]) -> frozenset[NodeId]:

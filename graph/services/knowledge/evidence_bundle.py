@@ -1,9 +1,9 @@
 """An evidence bundle: all that a second person needs to check one statement, without any service (goal B4).
 
 The statement, the sources behind it with their words, who may see it and why, and the whole audit chains of the
-pools concerned. A chain can only be followed whole, so records of other statements are among it; their images are
-withheld, and the commitments in their place still verify. It is for auditors: records name operations, actors and
-reasons of the whole pool.
+pools concerned. A chain can only be followed whole, so records of other statements are among it; their images and
+reasons are withheld, and the commitments in their place still verify. It is for auditors: records name operations,
+actors and times of the whole pool.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ def _concerns(record: SealedAudit, relevant: frozenset[str]) -> bool:
 
 
 def _line(record: SealedAudit, shown: Node | None) -> dict[str, Json]:
-    """Return a record, its images withheld if it is about something else or hidden from the caller."""
+    """Return a record, its images and reason withheld if it is about something else or hidden from the caller."""
     line = record.to_export()
     if isinstance(shown, AuditRecord) or record.is_erased:
         return line
-    withheld = {side: WITHHELD for side in ("before", "after") if line[f"{side}_commitment"]}
+    withheld = {side: WITHHELD for side in ("before", "after", "reason") if line.get(f"{side}_commitment")}
     return {**line, **withheld, "salt": ""}
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from graph.model.errors import BadInput, LimitExceeded, NotFound, OperationRejected
+from graph.model.access import SystemScope
+from graph.model.errors import BadInput, LimitExceeded, NotFound, NotRestorable, OperationRejected
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import CurationGuide, KnowledgeBase
-from graph.model.nodes.work import AuditRecord
+from graph.model.nodes.work import AdminRecord, AuditRecord
 from graph.rules.audit_chain import AuditDraft, SealedAudit
 from graph.rules.changes import Changes
 from graph.rules.operations.limits import MAX_REASON
@@ -32,6 +33,7 @@ from graph.rules.restore import (
 )
 from graph.rules.restore_writing import carry_out
 from graph.rules.scopes import check_write, may_write_guide
+from graph.services.access.admin_log import reads_administration
 from graph.services.access.commands import Command
 from graph.services.access.session import Session
 from graph.services.audience import hold_dependents
@@ -117,8 +119,18 @@ async def _records(session: Session, audit_ids: Sequence[NodeId]) -> list[Sealed
     records = [found.get(id_) for id_ in wanted]
     sealed = [SealedAudit.from_node(record) for record in records if isinstance(record, AuditRecord)]
     if len(sealed) != len(wanted):
+        await _refuse_administration(session, wanted)
         raise NotFound
     return newest_first(sealed)
+
+
+async def _refuse_administration(session: Session, wanted: Sequence[NodeId]) -> None:
+    """Tell who reads administration that its records, those of settings among them, cannot be restored (KN-103)."""
+    own = SystemScope(reason=PRESENT.reason, workspace=session.caller.workspace)
+    found = await session.reader.get(own, wanted) if reads_administration(session) else {}
+    refused = tuple(id_ for id_, node in found.items() if isinstance(node, AdminRecord))
+    if refused:
+        raise NotRestorable("leave out the records that cannot be restored", records=refused)
 
 
 async def _shown(session: Session, plan: RestorePlan) -> RestorePlan:

@@ -6,16 +6,18 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.cli import verify_offline
+from graph.model.ids import NodeId, WorkspaceId
 from graph.model.time import Millis
+from graph.rules.admin_chain import AdminOperation, AdminStep, export_step, seal_step
 from graph.rules.audit_anchors import SealedAnchor, anchor
-from graph.rules.audit_chain import SealedAudit, erase_images
+from graph.rules.audit_chain import GENESIS, Head, SealedAudit, erase_images
 from graph.rules.images import erase_image
 from tests.support.audit_chains import make_chain, make_draft
 
@@ -65,7 +67,77 @@ def test_a_forged_image_is_named_with_its_place(folder: Path, capsys: pytest.Cap
     lines = (folder / "audit.jsonl").read_text("utf-8").replace("第3 版", "第9 版")
     (folder / "audit.jsonl").write_text(lines, "utf-8")
     assert verify_offline.main([str(folder)]) == 1
-    assert "knb_1: BROKEN at seq 4: an image or its salt was changed" in capsys.readouterr().out
+    assert "knb_1: BROKEN at seq 4: an image, a reason or the salt was changed" in capsys.readouterr().out
+
+
+@pytest.fixture
+def office(folder: Path, anchors: list[SealedAnchor]) -> Path:
+    """The folder with three steps of administration, the second of which an anchor binds, and the third another."""
+    steps, head = [], GENESIS
+    for number in range(3):
+        operation, at = AdminOperation.TOKEN_CREATE, Millis(number)
+        who, target, space = NodeId("prn_w/human/dan"), NodeId(f"tok_{number}"), WorkspaceId("w")
+        step = AdminStep(workspace=space, actor_id=who, tx_id="t", at=at, operation=operation, target_id=target)
+        steps.append(seal_step(step, head, NodeId(f"adr_{number}")))
+        head = Head(seq=steps[-1].seq, hash=steps[-1].hash)
+    bound = {**anchors[-1].heads, "wsp_w": head}
+    write(folder / "anchors.jsonl", [*anchors, anchor(bound, anchors[-1].head, workspace="w", recorded_at=Millis(3))])
+    lines = [json.dumps(export_step(step)) + "\n" for step in steps]
+    (folder / "administration.jsonl").write_text("".join(lines), "utf-8")
+    return folder
+
+
+@pytest.mark.req("AD-27")
+def test_the_chain_of_administration_is_followed_too(office: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify_offline.main([str(office)]) == 0
+    assert "wsp_w: intact up to seq 3" in capsys.readouterr().out
+
+
+@pytest.mark.req("AD-27", "AD-26")
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: text.replace("tok_1", "tok_9"), "wsp_w: BROKEN at seq 2: a field of the record was changed"),
+        (lambda text: "".join(text.splitlines(True)[:2]), "wsp_w: BROKEN at seq 3: the chain ends before"),
+        (lambda text: "".join(text.splitlines(True)[1:]), "wsp_w: BROKEN at seq 1: a record is missing"),
+        (lambda text: "", "wsp_w: BROKEN at seq 1: the chain ends before"),
+    ],
+)
+def test_a_forged_or_missing_step_of_administration_is_named(
+    office: Path, change: Callable[[str], str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = office / "administration.jsonl"
+    path.write_text(change(path.read_text("utf-8")), "utf-8")
+    assert verify_offline.main([str(office)]) == 1
+    assert told in capsys.readouterr().out
+    path.unlink()
+    assert verify_offline.main([str(office)]) == 1, "nor may the whole file be missing"
+
+
+@pytest.mark.req("AD-27")
+def test_records_of_administration_are_no_part_of_a_bare_file_of_audit_records(office: Path) -> None:
+    published = ["--published", str(office / "anchors.jsonl")]
+    assert verify_offline.main([str(office / "audit.jsonl"), *published]) == 0
+    lines = (office / "audit.jsonl").read_text("utf-8")
+    stray = json.dumps({"pool": "wsp_w", "seq": 1, "prev_hash": "", "hash": "x"}) + "\n"
+    (office / "audit.jsonl").write_text(lines + stray, "utf-8")
+    assert verify_offline.main([str(office / "audit.jsonl"), *published]) == 1
+
+
+@pytest.mark.req("KN-81", "KN-85")
+def test_records_of_the_first_form_hold_and_so_does_their_reason(tmp_path: Path) -> None:
+    old = make_chain([make_draft(reason="a guess"), make_draft(image_sources=("src_1",))], first_form=True)
+    erase = make_draft("source.erase", "src_1", before=None, after=erase_image(["src_1"]), reason="asked to")
+    new = make_chain([make_draft(image_sources=("src_1",), reason="quotes it"), erase], head=old[-1].head)
+    records = [old[0], erase_images(old[1]), erase_images(new[0]), new[1]]
+    assert [record.draft.reason for record in records] == ["a guess", "a typing error", "[erased]", "asked to"]
+    path = write(tmp_path / "audit.jsonl", records)
+    assert "reason_commitment" not in path.read_text("utf-8").splitlines()[0]
+    assert verify_offline.main([str(path)]) == 0
+    for said in ("a guess", "a typing error", "[erased]", "asked to"):
+        changed = tmp_path / "changed.jsonl"
+        changed.write_text(path.read_text("utf-8").replace(f'"reason": "{said}"', '"reason": "other"'), "utf-8")
+        assert verify_offline.main([str(changed)]) == 1, said
 
 
 @pytest.mark.req("AD-27")

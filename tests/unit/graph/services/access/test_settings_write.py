@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from graph.model.errors import BadInput, Forbidden, NotFound, VersionConflict
+from graph.model.errors import BadInput, Forbidden, NotFound, NotRestorable, VersionConflict
 from graph.model.ids import NodeId
 from graph.rules.knowledge_settings import SPECS
 from graph.services.access.admin_log import admin_log
 from graph.services.access.session import read
 from graph.services.access.settings_write import SettingView, list_settings, reset_setting, set_setting
 from graph.services.access.workspaces import add_workspace
+from graph.services.knowledge.restore import restore_preview
 from graph.services.settings import load_settings
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run
@@ -43,6 +44,15 @@ async def test_a_change_applies_to_the_next_read_and_is_audited(world: TeamWorld
     [record] = (await ask(world, world.cleo, admin_log)).records
     assert (record.operation, record.actor_id, record.target_id) == ("settings.write", world.dan, world.node)
     assert record.codes == {"name": "search.rrf_k", "from": 10, "to": 60}
+
+
+@pytest.mark.req("KN-103")
+async def test_a_change_of_a_setting_is_a_step_of_administration_and_cannot_be_restored(world: TeamWorld) -> None:
+    await put(world, "search.rrf_k", 60)
+    [record] = (await ask(world, world.cleo, admin_log)).records
+    for who, refusal in ((world.dan, NotRestorable), (world.cleo, NotRestorable), (world.ana, NotFound)):
+        with pytest.raises(refusal):
+            await ask(world, who, lambda session: restore_preview(session, [record.id]))
 
 
 @pytest.mark.req("KN-119", "AD-26")

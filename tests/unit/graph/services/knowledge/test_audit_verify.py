@@ -14,10 +14,11 @@ from graph.model.access import SystemScope
 from graph.model.errors import BadInput, Forbidden, StoreUnavailable
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
-from graph.model.nodes.work import AuditRecord
+from graph.model.nodes.work import AdminRecord, AuditRecord
 from graph.rules.audit_anchors import SealedAnchor
 from graph.rules.audit_chain import ChainBreak, SealedAudit
 from graph.services.access.commands import command
+from graph.services.access.provisioning import create_person
 from graph.services.access.session import read
 from graph.services.knowledge.anchors import anchor_if_due, anchor_now, anchors, verify_anchor_chain
 from graph.services.knowledge.audit_verify import AuditVerification, verify_audit
@@ -77,10 +78,12 @@ async def test_intact_chains_verify_and_only_readable_ones_are_named(world: Team
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"reason": "another reason"}, ChainBreak.HASH),
+        ({"tx_id": "another"}, ChainBreak.HASH),
+        ({"reason": "another reason"}, ChainBreak.IMAGE),
+        ({"reason_commitment": None}, ChainBreak.HASH),
         ({"after": {"name": "forged"}}, ChainBreak.IMAGE),
         ({"salt": "00"}, ChainBreak.IMAGE),
-        ({"before": None, "after": "[erased]", "salt": ""}, ChainBreak.ERASURE),
+        ({"before": None, "after": "[erased]", "reason": "[erased]", "salt": ""}, ChainBreak.ERASURE),
         ({"prev_hash": "00"}, ChainBreak.LINK),
     ],
 )
@@ -144,6 +147,34 @@ async def test_an_anchor_shows_a_chain_that_was_cut_or_written_anew(world: TeamW
     await world.deps.store.transact(cut)
     found = await verified(world, world.ben)
     assert (found.first_broken_seq, found.pools[0].report.reason) == (5, ChainBreak.TAIL)
+
+
+@pytest.mark.req("AD-27", "KN-85")
+async def test_an_anchor_binds_the_chain_of_administration_too(world: TeamWorld) -> None:
+    for name in ("Fay", "Gus"):
+        await command(world.deps, world.caller(world.dan), lambda c, n=name: create_person(c, n))  # type: ignore[misc]
+    made = await command(world.deps, world.caller(world.dan), anchor_now)
+    place = world.caller(world.dan).workspace_node
+    bound = made.heads[place]
+    for who in (world.cleo, world.dan):
+        found = await verified(world, who)
+        assert found.administration is not None
+        assert (found.ok, found.administration.head) == (True, bound)
+        assert found.anchors is not None
+        assert found.anchors.head == made.head
+    own = await verified(world, world.ana)
+    assert (own.administration, own.anchors) == (None, None)
+
+    async def cut(writer: Writer) -> None:
+        page = await writer.find(SYSTEM, Find(kind=AdminRecord, where=Eq("seq", bound.seq)))
+        await writer.delete([record.id for record in page.nodes])
+
+    await world.deps.store.transact(cut)
+    found = await verified(world, world.cleo)
+    assert found.administration is not None
+    assert (found.ok, found.first_broken_seq) == (False, bound.seq)
+    assert found.administration.reason is ChainBreak.TAIL
+    assert (await verified(world, world.ana)).ok, "who does not read administration is told nothing of it"
 
 
 @pytest.mark.req("AD-27")

@@ -24,7 +24,7 @@ from graph.services.knowledge.submissions import submit_text
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.store.port import Row
 from graph.store.query import Direction, Eq, Find, TextRow
-from tests.support.operations import add, apply, block, cite, create, made, on_entry, relate
+from tests.support.operations import add, apply, block, cite, create, edit, made, on_entry, relate
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run, sees
 from tests.unit.graph.services.knowledge.test_withdrawal import Kyoto, found
@@ -300,15 +300,20 @@ async def test_the_store_is_scrubbed_and_a_failure_of_it_does_not_undo_the_erasu
 @pytest.mark.req("KN-81")
 async def test_the_reason_of_a_lost_version_goes_with_it(world: TeamWorld) -> None:
     source = await world.say(world.ops, f"The code is {WORD}.", speaker=world.ben)
-    content = create("Code", block(f"It is {WORD}.", cite(source, f"code is {WORD}")), reason=f"said as {WORD}")
-    await apply(world, content)
+    content = create("Code", block(f"It is {WORD}.", cite(source, f"code is {WORD}")))
+    result = await apply(world, content, reason=f"said as {WORD}")
+    later = edit(made(result, 0, 1), 1, block(f"It was {WORD}.", cite(source, WORD), basis="authored"))
+    await apply(world, later, by=world.ana, reason=f"heard of {WORD}")
+    assert f"heard of {WORD}".lower() in await everything(world)
     await wipe(world, source)
+    assert WORD.lower() not in await everything(world), "no version, link or audit record keeps it"
     rows = [row async for row in world.deps.store.export_rows()]
     versions = [
         row for row in rows if isinstance(row, BlockVersion | EntryVersion) and row.pool == world_pool(rows, source)
     ]
     assert versions
     assert {version.reason for version in versions} == {"[erased]"}
+    assert (await ask(world, world.dan, verify_audit)).ok
 
 
 def world_pool(rows: list[Row], source: NodeId) -> NodeId | None:

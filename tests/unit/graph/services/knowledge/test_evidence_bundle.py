@@ -31,6 +31,8 @@ async def filled(world: TeamWorld) -> tuple[NodeId, NodeId]:
         create("Orion", block("Runs on Postgres.", cite(source, "Orion runs on Postgres"))),
         create("Kite", block("A secret of Kite.", cite(source, "Postgres 12 is out of support"))),
     )
+    kite = create("Wing", block("It is one.", cite(source, "Postgres 12 is out of support")))
+    await apply(world, kite, reason="as Kite whispered")
     based = await apply(world, add(made(result), deduction("if so", "an upgrade is due", made(result, 0, 1))))
     await command(world.deps, world.caller(world.dan), anchor_now)
     return made(based, 0, 1), source
@@ -66,6 +68,7 @@ async def test_a_second_person_verifies_a_bundle_without_any_service(world: Team
     assert source in made_bundle.files["sources.jsonl"].decode()
     everything = b"".join(made_bundle.files.values())
     assert b"A secret of Kite" not in everything, "images of other statements are withheld"
+    assert b"whispered" not in everything, "and so are their reasons, which may quote"
     with pytest.raises(BadState):
         write_bundle(made_bundle, folder)
 
@@ -96,7 +99,7 @@ def _cut(text: str) -> str:
         ("audit.jsonl", lambda text: text.replace("an upgrade is due", "no upgrade is due")),
         ("audit.jsonl", lambda text: text.replace("a test", "a fraud")),
         ("audit.jsonl", _cut),
-        ("anchors.jsonl", lambda text: text.replace('"seq": 3', '"seq": 2')),
+        ("anchors.jsonl", lambda text: text.replace('"seq": 4', '"seq": 3')),
     ],
 )
 async def test_a_forged_bundle_does_not_hold(

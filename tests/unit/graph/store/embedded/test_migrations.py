@@ -7,16 +7,24 @@ from pathlib import Path
 import apsw
 import pytest
 
+from graph.model.access import SystemScope
 from graph.model.errors import StoreNewer
+from graph.model.ids import WorkspaceId
+from graph.model.nodes.work import AuditRecord
 from graph.model.schema import SCHEMA_VERSION, kinds
+from graph.rules.audit_chain import SealedAudit, verify_chain
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.migrations import STEPS, Step
 from graph.store.embedded.tables import sync_declared, table_of
+from graph.store.query import By, Find
+from tests.support.audit_chains import make_chain, make_draft
 from tests.support.builders import World
 from tests.support.clock import FakeClock
 from tests.unit.graph.store.embedded.disk import content
 
 pytestmark = pytest.mark.req("AD-40")
+
+SYSTEM = SystemScope(reason="looking in a test")
 
 
 def add_extra(db: apsw.Connection) -> None:
@@ -29,7 +37,9 @@ def die(db: apsw.Connection) -> None:
     raise KeyboardInterrupt
 
 
-SECOND = Step(number=2, name="add extra", apply=add_extra)
+NEXT = SCHEMA_VERSION + 1
+LATER = Step(number=NEXT, name="add extra", apply=add_extra)
+TAKEN = [(step.number, True) for step in STEPS]
 
 
 async def applied(store: EmbeddedStore) -> list[tuple[int, bool]]:
@@ -42,7 +52,7 @@ def test_the_last_step_has_the_number_of_the_schema() -> None:
 
 async def test_steps_are_listed_before_they_are_taken_and_nothing_is_touched(path: Path, clock: FakeClock) -> None:
     store = EmbeddedStore(path, clock=clock)
-    assert await applied(store) == [(1, False)]
+    assert await applied(store) == [(step.number, False) for step in STEPS]
     assert list(path.parent.iterdir()) == []
 
 
@@ -52,10 +62,10 @@ async def test_a_later_step_is_taken_when_the_store_is_opened_again(
     entry = world.make_entry()
     await store.transact(lambda writer: writer.put([entry]))
     await store.close()
-    later = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
-    assert await applied(later) == [(1, True), (2, False)]
+    later = EmbeddedStore(path, clock=clock, steps=(*STEPS, LATER))
+    assert await applied(later) == [*TAKEN, (NEXT, False)]
     await later.open()
-    assert await applied(later) == [(1, True), (2, True)]
+    assert await applied(later) == [*TAKEN, (NEXT, True)]
     async with later.reading() as reader:
         assert await reader.get(world.system, [entry.id]) == {entry.id: entry}
     await later.close()
@@ -63,19 +73,19 @@ async def test_a_later_step_is_taken_when_the_store_is_opened_again(
 
 async def test_a_step_that_dies_leaves_the_file_before_it(store: EmbeddedStore, path: Path, clock: FakeClock) -> None:
     await store.close()
-    dying = EmbeddedStore(path, clock=clock, steps=(*STEPS, Step(number=2, name="dies", apply=die)))
+    dying = EmbeddedStore(path, clock=clock, steps=(*STEPS, Step(number=NEXT, name="dies", apply=die)))
     with pytest.raises(KeyboardInterrupt):
         await dying.open()
-    assert await applied(dying) == [(1, True), (2, False)]
-    again = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    assert await applied(dying) == [*TAKEN, (NEXT, False)]
+    again = EmbeddedStore(path, clock=clock, steps=(*STEPS, LATER))
     await again.open()
-    assert await applied(again) == [(1, True), (2, True)]
+    assert await applied(again) == [*TAKEN, (NEXT, True)]
     await again.close()
 
 
 async def test_a_newer_store_is_refused_and_left_untouched(store: EmbeddedStore, path: Path, clock: FakeClock) -> None:
     await store.close()
-    newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, LATER))
     await newer.open()
     await newer.close()
     before = content(path)
@@ -88,7 +98,7 @@ async def test_a_newer_store_is_recognised_by_what_is_still_in_its_log(
     store: EmbeddedStore, path: Path, clock: FakeClock
 ) -> None:
     await store.close()
-    newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, SECOND))
+    newer = EmbeddedStore(path, clock=clock, steps=(*STEPS, LATER))
     await newer.open()
     copy = path.with_name("copy.db")
     for suffix in ("", "-wal"):
@@ -98,6 +108,27 @@ async def test_a_newer_store_is_recognised_by_what_is_still_in_its_log(
     with pytest.raises(StoreNewer):
         await EmbeddedStore(copy, clock=clock).open()
     assert [file.read_bytes() for file in (copy, copy.with_name("copy.db-wal"))] == before
+
+
+async def test_a_file_of_the_first_form_opens_and_its_records_still_hold(path: Path, clock: FakeClock) -> None:
+    """The first form had neither commitments to reasons nor time zones of what was said."""
+    first = EmbeddedStore(path, clock=clock, steps=STEPS[:1])
+    await first.open()
+    chain = make_chain([make_draft(reason="old"), make_draft(reason=None)], first_form=True)
+    workspace = WorkspaceId("w")
+    await first.transact(lambda writer: writer.put([record.to_node(workspace) for record in chain]))
+    await first.close()
+    db = apsw.Connection(str(path))
+    db.execute("ALTER TABLE n_AuditRecord DROP COLUMN reason_commitment")
+    db.execute("ALTER TABLE n_Source DROP COLUMN said_offset")
+    db.close()
+    store = EmbeddedStore(path, clock=clock)
+    await store.open()
+    async with store.reading() as reader:
+        nodes = (await reader.find(SYSTEM, Find(kind=AuditRecord, order=By("seq")))).nodes
+    await store.close()
+    assert [SealedAudit.from_node(node) for node in nodes] == chain
+    assert verify_chain(chain).ok
 
 
 def test_a_field_that_is_new_in_the_declaration_gets_its_column() -> None:
