@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from dreaming.jobs import PutOff, WorkContext
+from dreaming.models.making import OneModel
 from dreaming.saved_calls import LightModel
 from graph.model.errors import ProfileUnavailable
 from graph.model.time import Millis
@@ -31,6 +32,8 @@ async def light_model(work: WorkContext) -> LightModel:
             settings = await load_settings(reader, work.job.workspace, work.agent)
             if not settings["dream.enabled"]:
                 raise PutOff(DREAMING_DISABLED, later)
+            if isinstance(work.models, OneModel):
+                return LightModel(model=work.models.model, settings=settings)
             profile = await agent_profile(reader, work.job.workspace, work.agent)
         # The first model of a provider imports its library, which takes seconds: not on the loop that serves requests.
         return LightModel(model=await asyncio.to_thread(work.models, profile), settings=settings)

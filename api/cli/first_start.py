@@ -9,16 +9,21 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
 from api.bootstrap import Ports, make_deps, make_folder, owning, running
+from api.cli.model_choice import ModelChoice, model_choice, real_models, set_light
 from api.cli.places import ADMIN, ROOT_KEY, token_file, write_private, write_sample
+from api.sample.dreaming import Dreamed, dream, what_was_dreamed
 from api.sample.load import Progress, SampleLoader
+from api.sample.recording import SampleModel, load_recordings, pools_of
 from api.sample.story import Person
 from api.settings import Settings, StoreSettings, store_file
+from dreaming.jobs import ModelMaker
+from dreaming.models.making import OneModel
 from graph.model.errors import BadState, StoreUnavailable
 from graph.model.ids import GlobalId, NodeId, WorkspaceId
 from graph.model.schema import kind_of
@@ -41,11 +46,15 @@ class FirstStart:
         display_name: of the workspace; None for the sample's, or its id.
         sample: whether the sample story is told.
         progress: told how far the story is.
+        environ: may name a model, which becomes the profile `light`; the sample then dreams with it.
+        dreaming: told who is asked when the sample begins to dream, and how many jobs are done.
     """
 
     display_name: str | None = None
     sample: bool = False
     progress: Progress | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    dreaming: Callable[[str, int], None] = lambda model, done: None
 
 
 async def prepare(settings: Settings, first: FirstStart) -> bool:
@@ -83,17 +92,33 @@ async def initialise(settings: Settings, deps: Deps, first: FirstStart) -> NewWo
         BadState: the store has a workspace.
     """
     make_folder(settings.data_dir)
-    loader = None
     made = await init_workspace(deps, settings.workspace, display_name=first.display_name)
     _write_root_key(settings.data_dir)
     write_private(token_file(settings.data_dir, ADMIN), made.token.text + "\n")
+    choice = model_choice(first.environ)
+    if choice is not None:
+        await set_light(deps, made.caller, choice)
     if first.sample:
         loader = SampleLoader(deps=deps, made=made)
         ids = await loader.load(first.progress)
+        dreamed = await _dream(deps, loader, first, choice)
         await _sign_in(settings, deps, made, loader)
         people = {p.key: _about(p) for p in loader.story.people if p.prints_token}
-        write_sample(settings.data_dir, _shown(ids, made.workspace.workspace), people)
+        write_sample(settings.data_dir, _shown(ids, made.workspace.workspace), people, dreamed=asdict(dreamed))
     return made
+
+
+async def _dream(deps: Deps, loader: SampleLoader, first: FirstStart, choice: ModelChoice | None) -> Dreamed:
+    """Let the sample dream: with the model that was chosen, else with recorded answers."""
+    models: ModelMaker
+    if choice is not None:
+        models, name = real_models(deps, first.environ), choice.name
+    else:
+        model = SampleModel(ids=loader.ids, pools=pools_of(loader.story), recordings=load_recordings())
+        models, name = OneModel(model=model), model.name
+    first.dreaming(name, 0)
+    unfinished = await dream(deps, models, partial(first.dreaming, name))
+    return await what_was_dreamed(deps, loader.principal(loader.story.agent.key), name, unfinished)
 
 
 async def _grow(settings: Settings, file: Path, first: FirstStart) -> None:

@@ -32,7 +32,13 @@ async def init(chosen: Chosen, *, display_name: str | None, sample: bool, out: C
     """
     settings = chosen.settings
     with shown.bar("Telling the sample story" if sample else "Making the workspace") as bar:
-        first = FirstStart(display_name=display_name, sample=sample, progress=bar if sample else None)
+        first = FirstStart(
+            display_name=display_name,
+            sample=sample,
+            progress=bar if sample else None,
+            environ=chosen.environ,
+            dreaming=lambda model, done: bar.begin(f"Dreaming about it ({model})", done),
+        )
         if not await prepare(settings, first):
             deps = make_deps(settings, Ports())
             async with running(deps):

@@ -84,19 +84,21 @@ def write_private(file: Path, text: str) -> None:
         raise StoreUnavailable(f"{file} cannot be written: {error.strerror}") from error
 
 
-def write_sample(data_dir: Path, ids: Mapping[str, str], people: Mapping[str, str]) -> None:
-    """Keep what the sample is called: global ids by the names of the story, and who got tokens."""
-    text = json.dumps({"ids": ids, "people": people}, ensure_ascii=False, indent=1)
+def write_sample(
+    data_dir: Path, ids: Mapping[str, str], people: Mapping[str, str], *, dreamed: Mapping[str, Any]
+) -> None:
+    """Keep what the sample is called (global ids by the names of the story), who got tokens, and what was dreamed."""
+    text = json.dumps({"ids": ids, "people": people, "dreamed": dreamed}, ensure_ascii=False, indent=1)
     write_private(data_dir / SAMPLE, text + "\n")
 
 
 def read_sample(data_dir: Path) -> Mapping[str, Any]:
-    """Return what the sample is called; without a sample both parts are empty."""
+    """Return what the sample is called; without a sample all parts are empty."""
     try:
         found = json.loads((data_dir / SAMPLE).read_text(encoding="utf-8"))
-        return {"ids": dict(found["ids"]), "people": dict(found["people"])}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {"ids": {}, "people": {}}
+        return {part: dict(found.get(part, {})) for part in ("ids", "people", "dreamed")}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {"ids": {}, "people": {}, "dreamed": {}}
 
 
 def signed(data_dir: Path) -> list[Signed]:

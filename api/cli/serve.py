@@ -26,6 +26,7 @@ from api.bootstrap import Service, build, running
 from api.cli import places, shown
 from api.cli.background import background
 from api.cli.first_start import FirstStart, ensure_workspace, prepare
+from api.cli.model_choice import light_name
 from api.cli.operator_routes import operator_routes
 from api.cli.welcome import welcome
 from api.observability import start_logging
@@ -92,7 +93,7 @@ async def serve(asked: Serving) -> None:
             address = address_of(listener)
             service.announce(address)
             places.write_server(settings.data_dir, address, secret)
-            _greet(asked, address)
+            _greet(asked, address, light=await light_name(service.deps))
             async with _background(service):
                 await server.serve(sockets=[listener])
             places.forget_server(settings.data_dir)
@@ -133,12 +134,18 @@ async def _first_start(asked: Serving) -> None:
     if file is None or (file.exists() and file.stat().st_size):
         return
     with shown.bar("Telling the sample story") as bar:
-        await prepare(asked.settings, FirstStart(sample=asked.sample, progress=bar if asked.sample else None))
+        first = FirstStart(
+            sample=asked.sample,
+            progress=bar if asked.sample else None,
+            environ=asked.environ,
+            dreaming=lambda model, done: bar.begin(f"Dreaming about it ({model})", done),
+        )
+        await prepare(asked.settings, first)
 
 
-def _greet(asked: Serving, address: str) -> None:
+def _greet(asked: Serving, address: str, *, light: str | None) -> None:
     console = shown.out()
-    said = welcome(asked.settings, address, show_tokens=console.is_terminal, environ=asked.environ)
+    said = welcome(asked.settings, address, show_tokens=console.is_terminal, environ=asked.environ, light=light)
     console.print("\n".join(said.lines()))
     sys.stdout.flush()
     structlog.get_logger().info("serving", address=address, pid=os.getpid(), engine=asked.settings.store.url[:8])

@@ -45,6 +45,10 @@ class Bar:
         """Show `done` of `of` steps; 0 for a number that is not known yet."""
         self._progress.update(self._task, completed=done, total=of or None)
 
+    def begin(self, what: str, done: int) -> None:
+        """Show another work instead, of which so many steps are done."""
+        self._progress.update(self._task, description=what, completed=done, total=None)
+
 
 @contextmanager
 def bar(what: str) -> Iterator[Bar]:

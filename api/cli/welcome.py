@@ -9,8 +9,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from api.cli.places import Signed, read_sample, signed
+from api.sample.recording import RECORDED
 from api.sample.story import ThingsToTry, load_story
 from api.settings import Settings
 
@@ -33,6 +35,8 @@ class Welcome:
         people: whose tokens lie in files.
         show_tokens: true on a terminal only (AD-14).
         things: to try, if there is a sample.
+        dreamed: what the sample's agent dreamed; empty without a sample.
+        light: the model that learns from people's own text; None without one.
     """
 
     address: str
@@ -41,6 +45,8 @@ class Welcome:
     people: Sequence[Signed]
     show_tokens: bool
     things: ThingsToTry | None
+    dreamed: Mapping[str, Any]
+    light: str | None
 
     def lines(self) -> list[str]:
         """Return the lines to print."""
@@ -51,9 +57,34 @@ class Welcome:
         ]
         if self.people:
             found += ["", "Tokens, in files that only you can read:", *self._tokens()]
+        if self.dreamed:
+            found += ["", *self._dreamed()]
         if self.things is not None:
             found += ["", "Three things to try, from another terminal in this folder:", *self._things(self.things)]
-        return [*found, "", *WITHOUT_A_MODEL, f"     {self.command} {PROFILE}", "", "Ctrl+C ends it."]
+        return [*found, "", *self._learning(), "", "Ctrl+C ends it."]
+
+    def _dreamed(self) -> list[str]:
+        told, names = self.dreamed, _counted
+        brought = ", ".join(
+            (
+                f"{names(told['episodes'], 'episode')} of talk",
+                f"{names(told['operations'], 'statement')} written or changed",
+                f"{names(told['skill_updates'], 'lesson')} learned",
+                f"{names(told['rejected'], 'proposal')} of the model rejected",
+            )
+        )
+        lines = [f"Its agent has dreamed about the sample: {brought}."]
+        if told["model"] == RECORDED:
+            return [*lines, "The answers of the model were recorded beforehand (written by hand); no model was asked."]
+        lines.append(f"The model that was asked is {told['model']}.")
+        if told["unfinished"]:
+            lines.append("Not all of it came to an end; the rest is tried again in the background (see `jobs`).")
+        return lines
+
+    def _learning(self) -> list[str]:
+        if self.light is not None:
+            return [f"Learning from your own text is on: profile `light`, {self.light}."]
+        return [*WITHOUT_A_MODEL, f"     {self.command} {PROFILE}"]
 
     def _tokens(self) -> list[str]:
         key, about, file = (
@@ -79,17 +110,25 @@ class Welcome:
         ]
 
 
-def welcome(settings: Settings, address: str, *, show_tokens: bool, environ: Mapping[str, str]) -> Welcome:
+def welcome(
+    settings: Settings, address: str, *, show_tokens: bool, environ: Mapping[str, str], light: str | None = None
+) -> Welcome:
     """Return what a start of a server at `address` prints."""
-    has_sample = bool(read_sample(settings.data_dir)["ids"])
+    sample = read_sample(settings.data_dir)
     return Welcome(
         address=address,
         place=_place(settings),
         command=command_line(environ),
         people=signed(settings.data_dir),
         show_tokens=show_tokens,
-        things=load_story().things_to_try if has_sample else None,
+        things=load_story().things_to_try if sample["ids"] else None,
+        dreamed=sample["dreamed"],
+        light=light,
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def command_line(environ: Mapping[str, str]) -> str:

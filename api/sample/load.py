@@ -20,6 +20,7 @@ from api.sample.story import (
     Operation,
     Person,
     SetSummary,
+    Skill,
     Story,
     load_messages,
     load_story,
@@ -47,6 +48,7 @@ from graph.services.knowledge.conversations import open_conversation, set_routin
 from graph.services.knowledge.ingest import ingest_messages
 from graph.services.knowledge.materials import prepare_file, submit_file
 from graph.services.knowledge.operations import apply_operations
+from graph.services.learning.skill_provisioning import provision_skill, set_skill_enabled
 
 T = TypeVar("T")
 
@@ -136,6 +138,8 @@ class SampleLoader:
                 await self._as_admin(partial(self._grant, person=person))
         for channel in self.story.channels:
             await self._as_admin(partial(self._channel, channel=channel))
+        for skill in self.story.skills:
+            await self._as_admin(partial(self._skill, skill=skill))
 
     async def _person(self, cmd: Command, person: Person) -> None:
         create = create_agent if person.kind == "agent" else create_person
@@ -153,6 +157,10 @@ class SampleLoader:
         await set_members(cmd, made.id, [self.principal(key) for key in channel.members])
         if channel.memory_scope is not None:
             await set_routing_rule(cmd, made.id, MemoryScope(channel.memory_scope), isolated=channel.isolated)
+
+    async def _skill(self, cmd: Command, skill: Skill) -> None:
+        await provision_skill(cmd, skill.key, skill.name, skill.text)
+        await set_skill_enabled(cmd, self.principal(self.story.agent.key), skill.key, True)
 
     async def _tell(self, event: _Talk | Document | Batch) -> None:
         if isinstance(event, _Talk):

@@ -67,6 +67,14 @@ class Document(Part):
     submitted_at: AwareDatetime
 
 
+class Skill(Part):
+    """A Skill that the agent has."""
+
+    key: Key
+    name: str
+    text: str
+
+
 class _OperationPart(Part):
     """A part of an operation of DR-43, in the spelling of the contract."""
 
@@ -220,6 +228,7 @@ class Story(Part):
     people: tuple[Person, ...]
     channels: tuple[Channel, ...]
     messages: str
+    skills: tuple[Skill, ...]
     documents: tuple[Document, ...]
     batches: tuple[Batch, ...]
     things_to_try: ThingsToTry

@@ -18,6 +18,17 @@ AT_ONCE = 4
 KEPT = 32
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneModel:
+    """A `ModelMaker` that makes the same model of every profile; it is asked even where there is no profile at all."""
+
+    model: ModelPort
+
+    def __call__(self, profile: ModelProfile) -> ModelPort:
+        """Return the model."""
+        return self.model
+
+
 @dataclass(kw_only=True, slots=True)
 class ProfileModels:
     """A `ModelMaker`: call it with a profile.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -15,14 +16,14 @@ class Reply:
     """How the server answers one request.
 
     Attributes:
-        text: what the model says; wrapped in the dialect of the request.
+        text: what the model says, or a function of the body of the request; wrapped in the dialect of the request.
         body: sent instead of the wrapped text.
         finish: ``stop`` or ``length`` or ``refused``, in words of ours.
         hangs: nothing is ever sent.
         cut: only half of the body is sent before the connection closes.
     """
 
-    text: str = "hello"
+    text: str | Callable[[Any], str] = "hello"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
@@ -70,7 +71,8 @@ class ModelServer:
             if reply.hangs:
                 await reader.read()  # until the client gives up
             else:
-                writer.write(_response(reply, path))
+                said = reply.text(body) if callable(reply.text) else reply.text
+                writer.write(_response(replace(reply, text=said), path))
                 await writer.drain()
         writer.close()
         self._open.discard(writer)

@@ -1,0 +1,194 @@
+"""The sample dreams: once, with recorded answers that say so, and with a real model if the environment names one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.adapters.blobs import open_blobs
+from api.bootstrap import Ports, make_deps
+from api.cli.model_choice import ModelChoice, light_name, real_models, set_light
+from api.sample.dreaming import NIGHT, STAGES, NightClock, dream, what_was_dreamed
+from api.sample.load import SampleLoader
+from api.sample.recording import RECORDED, Recording, SampleModel, load_recordings, names_in, pools_of
+from api.sample.story import load_story
+from api.settings import Settings
+from dreaming.models.making import OneModel
+from dreaming.models.port import ModelAnswer, ModelPort, ModelRequest
+from dreaming.prompts import load_prompt
+from dreaming.worker import LOOKOUTS
+from graph.model.access import SystemScope
+from graph.model.nodes.learning import DreamRun, ModelCall, ModelSpending
+from graph.model.nodes.work import Job
+from graph.model.time import Millis
+from graph.services.access.workspaces import NewWorkspace, init_workspace
+from graph.services.deps import Deps
+from graph.store.query import Find
+from tests.support.model_server import ModelServer, Reply
+
+RECORDINGS = load_recordings()
+LOOK = SystemScope(reason="test")
+RE_RECORD = (
+    "the prompt {now} is not the one that {file} answers: read what it asks now, write the answers anew where they no "
+    "longer fit, and note the new version there"
+)
+
+
+@dataclass(kw_only=True)
+class Counted:
+    """Passes on and counts."""
+
+    inner: ModelPort
+    calls: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        self.calls += 1
+        return await self.inner.complete(request)
+
+
+@dataclass(kw_only=True)
+class Told:
+    """The sample in a store, before or after its night."""
+
+    deps: Deps
+    made: NewWorkspace
+    loader: SampleLoader
+
+    def model(self, recordings: tuple[Recording, ...] = RECORDINGS) -> Counted:
+        story = self.loader.story
+        return Counted(inner=SampleModel(ids=self.loader.ids, pools=pools_of(story), recordings=recordings))
+
+    async def all(self, kind: type[Any]) -> list[Any]:
+        async with self.deps.store.reading() as reader:
+            return list((await reader.find(LOOK, Find(kind=kind))).nodes)
+
+
+@pytest.fixture
+async def told(tmp_path: Path) -> Told:
+    settings = Settings.model_validate({"data_dir": tmp_path, "store": {"url": "memory:"}})
+    deps = make_deps(settings, Ports(blobs=open_blobs("memory:///")))
+    await deps.store.open()
+    made = await init_workspace(deps, "main")
+    loader = SampleLoader(deps=deps, made=made)
+    await loader.load()
+    return Told(deps=deps, made=made, loader=loader)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda r: str(r.prompt))
+def test_recorded_answers_are_those_of_the_prompts_in_use(recording: Recording) -> None:
+    name, _, _ = recording.prompt.partition("@")
+    now = load_prompt(name).id
+    assert recording.prompt == now, RE_RECORD.format(now=now, file=f"api/sample/dreams/{name}.json")
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda r: str(r.prompt))
+def test_recorded_answers_speak_of_their_own_knowledge_base(recording: Recording) -> None:
+    pools = pools_of(load_story())
+    for one in recording.answers:
+        named = [name for name in names_in(one.answer) if name.startswith("message:")]
+        assert {pools.get(name, name) for name in named} <= {one.pool, "shared"}
+
+
+@pytest.mark.req("AD-43", "DR-22")
+def test_the_recorded_diary_puts_every_message_of_the_story_in_its_place_once() -> None:
+    pools = pools_of(load_story())
+    (diary,) = (r for r in RECORDINGS if r.purpose == "stage_a.split")
+    for one in diary.answers:
+        placed = [name for part in one.answer["episodes"] for name in names_in(part["messageIds"])]
+        placed += [*names_in(one.answer["skipped"]), *names_in(one.answer["open"])]
+        assert sorted(placed) == sorted(name for name, pool in pools.items() if pool == one.pool)
+
+
+@pytest.mark.req("AD-43")
+async def test_the_sample_dreams_with_recorded_answers_that_are_marked_as_such(told: Told) -> None:
+    model = told.model()
+    assert await dream(told.deps, OneModel(model=model)) == ()
+    agent = told.loader.principal("kettle")
+    dreamed = await what_was_dreamed(told.deps, agent, model.name)
+    assert (dreamed.model, dreamed.episodes) == (RECORDED, 25)
+    runs = await told.all(DreamRun)
+    assert {(run.model, run.state) for run in runs} == {(RECORDED, "succeeded")}
+    assert {run.started_at for run in runs} == {NIGHT}
+    assert sum(run.rejected for run in runs) == dreamed.rejected
+    calls = await told.all(ModelCall)
+    assert {call.model for call in calls} == {RECORDED}
+    assert sum(spending.cost_micro_usd for spending in await told.all(ModelSpending)) == 0
+
+
+@pytest.mark.req("AD-43", "DR-4")
+async def test_a_second_night_asks_nobody_and_changes_nothing(told: Told) -> None:
+    await dream(told.deps, OneModel(model=told.model()))
+    before = [await told.all(kind) for kind in (DreamRun, ModelCall, Job)]
+    again = told.model()
+    assert await dream(told.deps, OneModel(model=again)) == ()
+    assert again.calls == 0
+    assert [await told.all(kind) for kind in (DreamRun, ModelCall, Job)] == before
+
+
+@pytest.mark.req("AD-43", "DR-4")
+async def test_a_server_that_starts_later_finds_nothing_to_dream_about(told: Told) -> None:
+    await dream(told.deps, OneModel(model=told.model()))
+
+    class MuchLater(NightClock):
+        def now(self) -> Millis:
+            return Millis(NIGHT + 100 * 86_400_000)
+
+    before = await told.all(Job)
+    for kind in STAGES:
+        if kind in LOOKOUTS:
+            await LOOKOUTS[kind](replace(told.deps, clock=MuchLater()))
+    assert await told.all(Job) == before
+
+
+async def test_an_answer_to_another_version_of_a_prompt_is_never_given(told: Told) -> None:
+    older = tuple(r.model_copy(update={"prompt": r.prompt.split("@")[0] + "@0"}) for r in RECORDINGS)
+    unfinished = await dream(told.deps, OneModel(model=told.model(older)))
+    assert unfinished == ("failed", "failed", "failed")
+    failed = [job for job in await told.all(Job) if job.kind == "stage_a"]
+    assert {job.last_error for job in failed} == {"MODEL_NOT_RECORDED"}
+    assert (await what_was_dreamed(told.deps, told.loader.principal("kettle"), "x")).episodes == 0
+
+
+async def test_an_answer_that_speaks_of_what_is_not_shown_is_never_given(told: Told) -> None:
+    del told.loader.ids["message:t054"]
+    unfinished = await dream(told.deps, OneModel(model=told.model()))
+    assert "failed" in unfinished
+
+
+def one_episode_of_all(body: Any) -> str:
+    """Answer like a model that makes one episode of whatever it is shown."""
+    asked = str(body["messages"][-1]["content"])
+    shown = [json.loads(line)["id"] for line in asked.splitlines() if line.startswith("{")]
+    episode = {"topic": "t", "summary": "s", "questions": ["q"], "conclusions": [], "systems": [], "sideTopic": False}
+    return json.dumps({"episodes": [{**episode, "messageIds": shown}], "skipped": [], "open": []})
+
+
+@pytest.mark.req("AD-43", "AD-45")
+@pytest.mark.parametrize(
+    ("says", "episodes", "unfinished"), [(one_episode_of_all, 3, set()), ("no", 0, {"failed"})], ids=["good", "bad"]
+)
+async def test_with_a_model_in_the_environment_the_sample_dreams_with_it(
+    told: Told, says: str | Callable[[Any], str], episodes: int, unfinished: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.sample.dreaming.STAGES", ("stage_a",))
+    async with ModelServer(replies=[Reply(text=says)]) as server:
+        choice = ModelChoice(
+            provider="openai", model="small", base_url=f"{server.url}/v1", credential="env:ROOTWARD_MODEL_OPENAI_KEY"
+        )
+        await set_light(told.deps, told.made.caller, choice)
+        assert await light_name(told.deps) == "openai:small"
+        models = real_models(told.deps, {"ROOTWARD_MODEL_OPENAI_KEY": "key-canary"})
+        assert set(await dream(told.deps, models)) == unfinished
+        assert {headers["authorization"] for _, headers, _ in server.asked} == {"Bearer key-canary"}
+    dreamed = await what_was_dreamed(told.deps, told.loader.principal("kettle"), choice.name)
+    assert dreamed.episodes == episodes
+    assert {run.model for run in await told.all(DreamRun)} == {"openai:small"}
