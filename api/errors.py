@@ -35,6 +35,7 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.CursorInvalid: Row("CURSOR_INVALID", 400, INVALID_PARAMS),
     errors.OperationRejected: Row("OPERATION_REJECTED", 422, INVALID_PARAMS),
     errors.FetchRefused: Row("FETCH_REFUSED", 422, INVALID_PARAMS),
+    errors.SyncFailed: Row("SYNC_FAILED", 503, AWAY),
     errors.UnsupportedType: Row("UNSUPPORTED_TYPE", 415, INVALID_PARAMS),
     errors.ImportInvalid: Row("IMPORT_INVALID", 400, INVALID_PARAMS),
     errors.ArchiveInvalid: Row("ARCHIVE_INVALID", 400, INVALID_PARAMS),
@@ -65,6 +66,7 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.ModelBudgetSpent: Row("MODEL_BUDGET_SPENT", 503, AWAY),
     errors.ModelAnswerInvalid: Row("MODEL_ANSWER_INVALID", 503, AWAY),
     errors.ProfileUnavailable: Row("MODEL_PROFILE_UNAVAILABLE", 503, AWAY),
+    errors.EmbeddingSizeChanged: Row("EMBEDDING_SIZE_CHANGED", 503, AWAY),
     errors.SearchUnavailable: Row("SEARCH_UNAVAILABLE", 503, AWAY),
 }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
 from typing import Protocol
 
+from graph.model.fields import Json
 from graph.model.time import Millis
 
 
@@ -91,6 +94,85 @@ class TextExtractor(Protocol):
         ...
 
 
+class Loss(StrEnum):
+    """What the place of a connector answers about a document that it does not give (MA-25)."""
+
+    NOT_FOUND = "not_found"
+    FORBIDDEN = "forbidden"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedDocument:
+    """A document as its place gives it.
+
+    Attributes:
+        version: the place's own name of this version; equal names mean equal documents.
+        media_type: as declared; the bytes decide.
+        modified_at: when it was written there, if known.
+    """
+
+    version: str
+    body: bytes
+    media_type: str | None = None
+    filename: str | None = None
+    title: str | None = None
+    address: str | None = None
+    modified_at: Millis | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedDocument:
+    """A document that its place lists; `content` if the listing brought it along."""
+
+    external_id: str
+    version: str
+    content: OpenedDocument | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What a place lists now.
+
+    Attributes:
+        ask_for_others: documents that were there before and are not listed can be asked for one by one, and how
+            soon again; None: not being listed says nothing about them, such as old items of a feed.
+    """
+
+    documents: tuple[ListedDocument, ...]
+    ask_for_others: timedelta | None
+
+
+class DocumentPlaces(Protocol):
+    """Places of documents of one kind, such as folders or feeds: what a connector is to the core (MA-19).
+
+    All methods are safe to repeat. They take the options as `check` returned them.
+    """
+
+    def check(self, options: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the options in their full form.
+
+        Raises:
+            BadInput: they name no place, or one that is not allowed; the message says what to give.
+        """
+        ...
+
+    async def look(self, options: Mapping[str, Json], *, max_bytes: int) -> Look:
+        """Return what is there now.
+
+        Raises:
+            SyncFailed: the place as a whole could not be read; this says nothing about its documents.
+        """
+        ...
+
+    async def open(self, options: Mapping[str, Json], external_id: str, *, max_bytes: int) -> OpenedDocument | Loss:
+        """Return one document, or the explicit answer that it is gone or may not be read.
+
+        Raises:
+            SyncFailed: no answer about this document.
+        """
+        ...
+
+
 class Randomness(Protocol):
     """Random bytes for salts and secrets; a port, so that tests get the bytes they expect."""
 
@@ -99,16 +181,50 @@ class Randomness(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbeddingChoice:
+    """Which embedder a workspace uses: ``embedding.provider``, ``embedding.model``, ``embedding.dimensions``."""
+
+    provider: str
+    model: str
+    dimensions: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that is stored beside every vector; another name means other vectors.
+
+        >>> EmbeddingChoice(provider="openai", model="small", dimensions=256).name
+        'openai:small@256'
+        """
+        size = "" if self.dimensions is None else f"@{self.dimensions}"
+        return f"{self.provider}:{self.model}{size}"
+
+
 class Embedder(Protocol):
     """Makes vectors of texts."""
 
-    @property
-    def model(self) -> str:
-        """Name stored beside each vector."""
+    async def embed(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
+        """Return one vector a text, all of one size, in the order of the texts.
+
+        Args:
+            texts: any number, none empty; many are sent in several requests.
+            query: true for a question, false for what is searched: some models tell them apart.
+
+        Raises:
+            ModelUnavailable: no vectors came; ``bad_request`` if a text is not taken.
+        """
         ...
 
-    async def embed(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
-        """Return one vector a text."""
+
+class EmbedderMaker(Protocol):
+    """Gives the embedder of a choice; asked for every query, so it keeps what is dear to make."""
+
+    def __call__(self, choice: EmbeddingChoice) -> Embedder:
+        """Return the embedder.
+
+        Raises:
+            ProfileUnavailable: there is no such provider or model, or what it needs is missing.
+        """
         ...
 
 

@@ -19,6 +19,7 @@ RootwardError
 │   └── LeaseLost            a worker no longer has the job it was doing; nothing was written
 ├── QueryTooComplex          refused before it runs
 ├── FetchRefused             a web page may not be fetched
+├── SyncFailed               a connector's place could not be read; its mirrors stay as they are
 ├── UnsupportedType          no text can be read from this kind of file
 ├── ImportInvalid            a chat export is not in its form; names file and place
 ├── ArchiveInvalid           an archive is damaged, incomplete or not one of ours; names the part
@@ -33,7 +34,8 @@ RootwardError
 │   ├── ModelUnavailable     it gave no answer; `reason` says why
 │   ├── ModelBudgetSpent     the calls or tokens of the day are used up
 │   ├── ModelAnswerInvalid   it answered, but nothing that can be used
-│   └── ProfileUnavailable   the model profile is missing or unusable
+│   ├── ProfileUnavailable   the model profile is missing or unusable
+│   └── EmbeddingSizeChanged vectors of one model name would have two sizes
 ├── SearchUnavailable        every route failed
 └── SettingsInvalid          an unknown setting or a value out of range
 
@@ -195,6 +197,38 @@ class FetchRefused(BadInput):
     code = "FETCH_REFUSED"
 
 
+class SyncFailed(RootwardError):
+    """A connector's place, or one document of it, could not be read: no answer, and no loss of access (MA-25).
+
+    `reason` is one word, such as ``network``, ``too_large`` or ``place_gone``.
+    """
+
+    code = "SYNC_FAILED"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(_SYNC_ADVICE.get(reason, _SYNC_AGAIN), reason=reason)
+        self.reason = reason
+
+    @property
+    def wire_code(self) -> str:
+        """Such as ``SYNC_NETWORK``."""
+        return f"SYNC_{self.reason.upper()}"
+
+
+_SYNC_AGAIN = "the place of the connector could not be read: it is looked at again later"
+_SYNC_ADVICE: Mapping[str, str] = {
+    "network": "the place of the connector did not answer: it is looked at again later",
+    "not_public": "the address of the connector is not one of the public internet: give another one",
+    "too_large": "what the place of the connector sent is too large: give a smaller one",
+    "place_gone": "the place of the connector is not there any more: give it back, or remove the connector",
+    "place_forbidden": "the place of the connector may not be read: allow it, or remove the connector",
+    "not_a_feed": "what the address gives is no RSS or Atom feed: give the address of one",
+    "too_many": "the place of the connector holds too many documents: name a part of it",
+    "kind_unknown": "this process has no such kind of connector: start one that has",
+    "not_allowed": "the operator allows no such place: add it to connectors.folders",
+}
+
+
 class UnsupportedType(BadInput):
     """No text can be read from this kind of file."""
 
@@ -326,6 +360,20 @@ class ProfileUnavailable(ModelError):
     """The model profile of an agent is missing or unusable; details: `reason`, ``light_profile_unavailable``."""
 
     code = "MODEL_PROFILE_UNAVAILABLE"
+
+
+class EmbeddingSizeChanged(ModelError):
+    """An embedding model gives vectors of another size than those kept under its name; details: `kept`, `given`."""
+
+    code = "EMBEDDING_SIZE_CHANGED"
+
+    def __init__(self, *, kept: int, given: int) -> None:
+        super().__init__(
+            f"the embedding model gives {given} numbers where {kept} are kept under its name: set embedding.dimensions"
+            " or name another model, then everything is embedded anew",
+            kept=kept,
+            given=given,
+        )
 
 
 class SearchUnavailable(RootwardError):

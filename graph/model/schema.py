@@ -14,7 +14,7 @@ from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
 from graph.model.nodes import evidence, knowledge, learning, people, work
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 5
 """Number of the last migration."""
 
 KINDS: tuple[type[Node], ...] = (
@@ -31,6 +31,8 @@ KINDS: tuple[type[Node], ...] = (
     evidence.Thread,
     evidence.Source,
     evidence.Episode,
+    evidence.MessageVector,
+    evidence.WindowVector,
     knowledge.KnowledgeBase,
     knowledge.Entry,
     knowledge.EntryVersion,

@@ -17,6 +17,7 @@ from graph.model.nodes.evidence import Episode
 from graph.model.nodes.knowledge import Attribute, BlockVersion, Entry, EntryVersion, Facet, FacetField, RelationVersion
 from graph.model.nodes.learning import Lesson, MemoLine
 from graph.rules.audit_chain import ERASED
+from graph.rules.embedding import NO_VECTOR
 
 
 def lost_for_ever(
@@ -108,7 +109,7 @@ def _is_lost(need: Need, sources: set[NodeId], ends: set[NodeId] | None, lost: s
 
 
 def _with_vector(node: BlockVersion | Episode, fields: dict[str, Any]) -> Blanked:
-    return Blanked(fields={**fields, "embedding": None, "embedding_model": None}, vector=node.embedding is not None)
+    return Blanked(fields={**fields, "embedding": None, "embedding_model": NO_VECTOR}, vector=node.embedding is not None)
 
 
 def _if_there(text: str | None) -> str | None:

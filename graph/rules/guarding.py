@@ -12,14 +12,20 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.knowledge import Entry, Facet, FacetField
+from graph.model.nodes.learning import DreamRun, Stage
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
+
+SCHEDULED = "scheduled"
+"""Trigger of a run that nobody asked for."""
 
 LIVE_ENTRY = "live"
 """Tag of entries that are not deleted; lists filter by it inside the index."""
 
 _NEEDS: Mapping[str, Need] = {
     "Source": Need.SOURCE,
+    "MessageVector": Need.SOURCE,
+    "WindowVector": Need.SOURCE,
     "Episode": Need.ALL,
     "Entry": Need.ANY,
     "EntryVersion": Need.ALL,
@@ -54,7 +60,14 @@ def need_of(node: Node) -> Need:
         return Need.ALL if node.field == FacetField.SUMMARY else Need.ANY
     if isinstance(node, AuditRecord):
         return Need.ALL if node.image_sources else Need.NONE
+    if isinstance(node, DreamRun):
+        return Need.ANY if _is_shown_by_batches(node) else Need.NONE
     return _NEEDS.get(type(node).__name__, Need.NONE)
+
+
+def _is_shown_by_batches(run: DreamRun) -> bool:
+    """A run over all bases of an agent that nobody asked for is told of to who sees one of its batches (DR-33)."""
+    return run.stage == Stage.B and run.trigger == SCHEDULED
 
 
 def own_audience(guard: Guard) -> Audience:

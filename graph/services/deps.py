@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
-from graph.ports import BlobStore, Embedder, PageFetcher, Randomness, Reranker, TextExtractor
+from graph.ports import BlobStore, DocumentPlaces, Embedder, PageFetcher, Randomness, Reranker, TextExtractor
 from graph.store.port import Store
 from graph.text.tokens import Tokenizer
 
@@ -46,8 +47,10 @@ class Deps:
     blobs: BlobStore
     fetcher: PageFetcher
     extractor: TextExtractor
-    embedder: Embedder | None = None
+    embedders: EmbedderMaker | None = None
     reranker: Reranker | None = None
+    places: Mapping[str, DocumentPlaces] = field(default_factory=dict)
+    """What connectors read, by their kind."""
     figures: Figures = field(default_factory=NoFigures)
 
     def new_id(self, prefix: str) -> NodeId:

@@ -160,6 +160,7 @@ class BlockVersion(Node):
     """One version of a block's text; immutable but for `invalidated_at` (KN-23)."""
 
     PREFIX: ClassVar[str] = "blv"
+    INDEXES: ClassVar[tuple[tuple[str, ...], ...]] = (("embedding_model", "id"),)
     block_id: NodeId = indexed()
     entry_id: NodeId = indexed()
     version: int
@@ -183,7 +184,7 @@ class BlockVersion(Node):
     dream_run_id: NodeId | None = indexed(None)
     confirmed_at: Millis | None = None
     embedding: bytes | None = None
-    embedding_model: str | None = None
+    embedding_model: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -97,9 +97,10 @@ def _read_node(line: Mapping[str, Any]) -> Node:
 
 
 def _fields(spec: KindSpec, line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a line; one that has to have a value and has none in an older archive gets its default."""
     found = {}
     for field in spec.fields:
-        if field.name in line:
+        if field.name in line and (line[field.name] is not None or field.nullable):
             found[field.name] = _read_value(field.type, line[field.name])
     return found
 

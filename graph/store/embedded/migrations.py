@@ -27,9 +27,19 @@ class Step:
     apply: Callable[[apsw.Connection], None]
 
 
+def _vectors(db: apsw.Connection) -> None:
+    """Make the tables of vectors; what was stored before has none yet."""
+    sync_declared(db)
+    for kind in ("Source", "BlockVersion", "Episode"):
+        db.execute(f"UPDATE n_{kind} SET embedding_model = '' WHERE embedding_model IS NULL")
+
+
 STEPS: tuple[Step, ...] = (
     Step(number=1, name="first form", apply=sync_declared),
     Step(number=2, name="commitments to reasons, time zones of what was said", apply=sync_declared),
+    Step(number=3, name="vectors of messages", apply=_vectors),
+    Step(number=4, name="documents of connectors", apply=sync_declared),
+    Step(number=5, name="counts of batches", apply=sync_declared),
 )
 """In rising order; the last has the number `graph.model.schema.SCHEMA_VERSION`."""
 

@@ -28,9 +28,21 @@ async def _nothing(sessions: Sessions, clock: Clock) -> None:
     """Nothing stored has to change: constraints and indexes are made before any step, new fields may be missing."""
 
 
+async def _vectors(sessions: Sessions, clock: Clock) -> None:
+    """Mark what was stored before as having no vector yet: an index does not find a property that is missing."""
+    for label in ("Source", "BlockVersion", "Episode"):
+        await AutoCommit(sessions, clock).run(
+            f"MATCH (n:{label}) WHERE n.embeddingModel IS NULL"
+            " CALL (n) { SET n.embeddingModel = '' } IN TRANSACTIONS OF 5000 ROWS",
+        )
+
+
 STEPS: Sequence[Step] = (
     Step(1, "first version", _nothing),
     Step(2, "commitments to reasons, time zones of what was said", _nothing),
+    Step(3, "vectors of messages", _vectors),
+    Step(4, "documents of connectors", _nothing),
+    Step(5, "counts of batches", _nothing),
 )
 
 

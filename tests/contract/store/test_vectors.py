@@ -75,7 +75,7 @@ async def test_hidden_neighbours_take_no_place(store: Store, ask: Ask, world: Wo
 async def test_vectors_follow_patches_and_deletes(store: Store, ask: Ask, world: World) -> None:
     one, two, three = block(world, 1, 0), block(world, 0, 1), block(world, 1, 1)
     await world.write(store, one, two, three, clauses=[clause(shared())])
-    await store.transact(lambda writer: writer.patch(one.id, {"embedding": None, "embedding_model": None}))
+    await store.transact(lambda writer: writer.patch(one.id, {"embedding": None, "embedding_model": ""}))
     await store.transact(lambda writer: writer.patch(two.id, {"embedding": vector(5, 0)}))
     await store.transact(lambda writer: writer.delete([three.id]))
     found = await ask.nearest(world.viewer(shared()), BlockVersion, [1.0, 0.0])
