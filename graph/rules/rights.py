@@ -54,6 +54,7 @@ class ViewerFacts:
         reads_shared: for an agent: other agents whose shared knowledge an administrator lets it read (KN-55).
         token_rights: if not None, the credential carries only these rights and what they imply (AD-9).
         disabled: a disabled principal has no rights at all.
+        access_version: of the principal, from before the other facts were read; it moves whenever one of them does.
     """
 
     workspace: WorkspaceId
@@ -66,6 +67,7 @@ class ViewerFacts:
     reads_shared: frozenset[NodeId] = frozenset()
     token_rights: frozenset[Right] | None = None
     disabled: bool = False
+    access_version: int = 0
 
 
 def implied(rights: Iterable[Right]) -> frozenset[Right]:

@@ -1,12 +1,18 @@
-"""A session of writing: the facts about the caller are read inside the transaction that writes."""
+"""A session of writing: the facts about the caller are read inside the transaction that writes.
+
+On a store that keeps one state a transaction, that is all. On one that reads committed data, a right may go between
+the facts and the commit; so the caller's access version is locked and compared last, and the command begins again if
+it moved: whatever commits after a revocation was decided without the right. Source: KN-116, ADR 0025.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
-from graph.model.errors import Forbidden
+from graph.model.errors import Forbidden, StoreUnavailable
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.people import PrincipalKind
@@ -17,9 +23,11 @@ from graph.services.access.caller import Caller
 from graph.services.access.facts import load_facts
 from graph.services.access.session import Session
 from graph.services.deps import Deps
-from graph.store.port import Writer
+from graph.store.port import Isolation, Writer
 
 T = TypeVar("T")
+
+MAX_REPEATS = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +37,7 @@ class Command:
     Attributes:
         session: the caller's reads inside the same transaction (they see its own writes).
         at: time of the commit; `recorded_at` of all it writes.
+        moved: whose access versions it moved itself, and by how much.
     """
 
     deps: Deps
@@ -38,6 +47,7 @@ class Command:
     session: Session
     tx_id: str
     at: Millis
+    moved: Counter[NodeId] = field(default_factory=Counter)
 
     @property
     def actor_kind(self) -> ModifierKind:
@@ -64,10 +74,18 @@ class Command:
             raise Forbidden("this needs the right host on the workspace or organization")
 
 
-async def command(deps: Deps, caller: Caller, work: Callable[[Command], Awaitable[T]]) -> T:
-    """Run `work` in one write transaction with the caller's rights as they are now.
+class _RightsMoved(Exception):
+    """Somebody changed the caller's rights meanwhile; nothing was written."""
 
-    `work` may run again after a deadlock or a lost connection; it writes through its `Command` alone.
+
+async def command(deps: Deps, caller: Caller, work: Callable[[Command], Awaitable[T]]) -> T:
+    """Run `work` in one write transaction with the caller's rights as they are when it commits.
+
+    `work` may run again after a deadlock, a lost connection or a change of the caller's rights; it writes through its
+    `Command` alone.
+
+    Raises:
+        StoreUnavailable: the caller's rights moved during every one of many tries.
     """
     tx_id = deps.ids.new()
 
@@ -77,6 +95,25 @@ async def command(deps: Deps, caller: Caller, work: Callable[[Command], Awaitabl
         made = Command(
             deps=deps, writer=writer, caller=caller, facts=facts, session=session, tx_id=tx_id, at=deps.now()
         )
-        return await work(made)
+        result = await work(made)
+        if deps.store.isolation is not Isolation.SNAPSHOT:
+            await _hold_rights(made)
+        return result
 
-    return await deps.store.transact(run, tx_id=tx_id)
+    for _ in range(MAX_REPEATS):
+        try:
+            return await deps.store.transact(run, tx_id=tx_id)
+        except _RightsMoved:
+            deps.figures.count("command_repeated")
+    raise StoreUnavailable("rights are changing too fast to write with one state of them: try again")
+
+
+async def _hold_rights(cmd: Command) -> None:
+    """Lock the caller until the commit and see that his rights are those that the command was decided with.
+
+    Last of all, and by the one principal: a revocation locks him first, so that the two meet and one of them waits.
+    """
+    principal = cmd.facts.principal
+    now = await cmd.writer.increment(principal, "access_version", 0)
+    if now != cmd.facts.access_version + cmd.moved[principal]:
+        raise _RightsMoved

@@ -42,6 +42,7 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
         reads_shared=await _reads_shared(reader, principal),
         token_rights=caller.rights,
         disabled=principal.disabled_at is not None,
+        access_version=principal.access_version,
     )
 
 

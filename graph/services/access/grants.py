@@ -73,7 +73,7 @@ async def add_grant(cmd: Command, principal: NodeId, right: Right, object_id: No
         granted_by=cmd.caller.principal,
     )
     await cmd.writer.put([made])
-    await move_access(cmd.writer, [principal])
+    await move_access(cmd, [principal])
     await record_admin(cmd, AdminOperation.GRANT_ADD, principal, {"right": str(right), "object": object_id})
     return made
 
@@ -96,7 +96,7 @@ async def revoke(cmd: Command, principal_id: NodeId, right: Right, object_id: No
     if right is Right.ADMIN:
         await keep_an_admin(cmd, principal.id)
     await _remove(cmd, found)
-    await move_access(cmd.writer, [principal.id])
+    await move_access(cmd, [principal.id])
     return True
 
 
@@ -117,7 +117,7 @@ async def revoke_all(cmd: Command, principal_id: NodeId) -> int:
     for found in page.nodes:
         await _remove(cmd, found)
     if page.nodes:
-        await move_access(cmd.writer, [principal.id])
+        await move_access(cmd, [principal.id])
     return len(page.nodes)
 
 
@@ -165,7 +165,7 @@ async def _set_reads(cmd: Command, agent: NodeId, base: NodeId, granted: bool) -
     props = {"granted_by": cmd.caller.principal, "recorded_at": cmd.at}
     edge = Edge(type=EdgeType.READS_SHARED, source=agent, target=base, props=props)
     await (cmd.writer.link if granted else cmd.writer.unlink)([edge])
-    await move_access(cmd.writer, [agent])
+    await move_access(cmd, [agent])
     operation = AdminOperation.SHARED_GRANT if granted else AdminOperation.SHARED_REVOKE
     await record_admin(cmd, operation, base, {"agent": agent})
 

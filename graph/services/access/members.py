@@ -78,7 +78,7 @@ async def _change(cmd: Command, place: NodeId, added: Collection[NodeId], remove
         return change
     await cmd.writer.link([_member(person, place) for person in change.added])
     await cmd.writer.unlink([_member(person, place) for person in change.removed])
-    await move_access(cmd.writer, [*change.added, *change.removed])
+    await move_access(cmd, [*change.added, *change.removed])
     codes = {"added": list(change.added), "removed": list(change.removed)}
     await record_admin(cmd, AdminOperation.MEMBERS_SET, place, codes)
     return change

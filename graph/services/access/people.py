@@ -11,7 +11,6 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Principal
 from graph.services.access.commands import Command
-from graph.store.port import Writer
 
 ADMINISTRATION = SystemScope(reason="objects that an admin or host named")
 N = TypeVar("N", bound=Node)
@@ -54,7 +53,8 @@ async def hold_people(cmd: Command, ids: Collection[NodeId]) -> dict[NodeId, Pri
     return people
 
 
-async def move_access(writer: Writer, principals: Collection[NodeId]) -> None:
-    """Move the access version of principals whose rights changed: reads under way begin again (KN-116)."""
+async def move_access(cmd: Command, principals: Collection[NodeId]) -> None:
+    """Move the access version of principals whose rights changed: reads and commands under way begin again (KN-116)."""
     for principal in sorted(set(principals)):
-        await writer.increment(principal, "access_version")
+        await cmd.writer.increment(principal, "access_version")
+        cmd.moved[principal] += 1
