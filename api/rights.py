@@ -25,6 +25,7 @@ class Needs(StrEnum):
     SELF_OR_AUDITOR = "for oneself a valid credential; for another viewer auditor or admin"
     SELF_OR_ADMIN = "for oneself a valid credential; for others admin of the workspace"
     AUDITOR = "auditor or admin"
+    JOB_CURATOR = "admin, or curator of the agent that the work is for"
     HOST = "host, or the agent that owns the channel"
     ADMIN = "admin of the workspace"
 
@@ -51,6 +52,10 @@ QUERIES: Mapping[str, Needs] = {
     "skillOverlays": Needs.SIGNED_IN,
     "skillContext": Needs.SIGNED_IN,
     "residentMemo": Needs.SIGNED_IN,
+    "dreamRuns": Needs.SIGNED_IN,
+    "survivalRate": Needs.SIGNED_IN,
+    "jobs": Needs.SIGNED_IN,
+    "modelProfiles": Needs.SIGNED_IN,
     "viewer": Needs.SIGNED_IN,
     "workspace": Needs.SIGNED_IN,
     "agentSettings": Needs.SIGNED_IN,
@@ -104,11 +109,15 @@ MUTATIONS: Mapping[str, Needs] = {
     "importMessages": Needs.HOST,
     "anchorAudit": Needs.ADMIN,
     "setModelProfile": Needs.ADMIN,
+    "deleteModelProfile": Needs.ADMIN,
+    "cancelJob": Needs.JOB_CURATOR,
+    "releaseJob": Needs.JOB_CURATOR,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {
     "auditFeed": Needs.SIGNED_IN,
     "learningProgress": Needs.SIGNED_IN,
+    "dreamRunProgress": Needs.SIGNED_IN,
 }
 
 ROUTES: Mapping[str, Needs] = {

@@ -19,17 +19,20 @@ from api.graphql.mutations.importing import AnchorMutations, ImportMutations
 from api.graphql.mutations.learning import LearningMutations
 from api.graphql.mutations.materials import MaterialMutations
 from api.graphql.mutations.models import ModelMutations
+from api.graphql.mutations.operating import OperatingMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
 from api.graphql.mutations.sources import SourceMutations
 from api.graphql.prepared import UsePrepared
 from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
+from api.graphql.queries.dreaming import DreamingQueries
 from api.graphql.queries.entries import EntryQueries
 from api.graphql.queries.graph import GraphQueries
 from api.graphql.queries.learning import LearningQueries
 from api.graphql.queries.materials import MaterialQueries
 from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
+from api.graphql.queries.operating import OperatingQueries
 from api.graphql.scalars import SCALARS
 from api.graphql.subscriptions import Subscription
 from api.graphql.types.inputs import CitationInput
@@ -46,6 +49,8 @@ Query = merge_types(
         MemoryQueries,
         AdminQueries,
         LearningQueries,
+        DreamingQueries,
+        OperatingQueries,
     ),
 )
 Mutation = merge_types(
@@ -64,6 +69,7 @@ Mutation = merge_types(
         AnchorMutations,
         ModelMutations,
         LearningMutations,
+        OperatingMutations,
     ),
 )
 

@@ -15,14 +15,16 @@ from strawberry.types import Info
 
 from api.graphql.context import RequestContext, context
 from api.graphql.types.audit import AuditRecord
+from api.graphql.types.dreaming import DreamRun
 from api.graphql.types.inputs import AuditFilter, audit_filter_of
 from api.graphql.types.materials import Material
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId
-from graph.model.nodes import evidence, work
+from graph.model.nodes import evidence, learning, work
 from graph.services.access.session import Session, read
 from graph.services.knowledge import audit_log
 from graph.services.knowledge.audit_feed import POLL_SECONDS, FeedPlace, begin_feed, newer_records
+from graph.services.learning.dream_runs import run_progress
 
 ENDED = frozenset({evidence.LearningState.SUCCEEDED, evidence.LearningState.FAILED})
 
@@ -67,6 +69,19 @@ class Subscription:
                 return
             await ctx.pause(POLL_SECONDS)
 
+    @strawberry.subscription(description="A run as it goes on, until it has ended.")
+    async def dream_run_progress(self, info: Info[Any, Any], run_id: strawberry.ID) -> AsyncGenerator[DreamRun, None]:
+        ctx = context(info)
+        run, seen = ctx.id(run_id), None
+        while True:
+            now, _ = await read(ctx.deps, ctx.caller, lambda session: run_progress(session, run))
+            if now != seen:
+                seen = now
+                yield _run_event(run)  # type: ignore[misc]
+            if now.ended:
+                return
+            await ctx.pause(POLL_SECONDS)
+
 
 async def _next_records(
     ctx: RequestContext, wanted: audit_log.AuditFilter, place: FeedPlace
@@ -86,6 +101,14 @@ def _record_event(id_: NodeId) -> Event:
     async def load(ctx: RequestContext) -> AuditRecord | None:
         node = await ctx.loaders.nodes.load(id_)
         return AuditRecord.from_domain(node) if isinstance(node, work.AuditRecord) else None
+
+    return Event(load=load)
+
+
+def _run_event(id_: NodeId) -> Event:
+    async def load(ctx: RequestContext) -> DreamRun | None:
+        node = await ctx.loaders.nodes.load(id_)
+        return DreamRun.from_domain(node) if isinstance(node, learning.DreamRun) else None
 
     return Event(load=load)
 

@@ -9,32 +9,9 @@ from strawberry.types import Info
 
 from api.graphql.context import context
 from api.graphql.scalars import JSON
+from api.graphql.types.operating import ModelProfile
 from graph.model.errors import BadInput
-from graph.model.nodes import learning
-from graph.services.learning.profiles import set_model_profile
-
-
-@strawberry.type
-class ModelProfile:
-    """A model under the name that settings use; `credential` says where its key is read from, never the key."""
-
-    name: str
-    provider: str
-    model: str
-    base_url: str | None
-    credential: str | None
-    version: int
-
-    @classmethod
-    def from_domain(cls, node: learning.ModelProfile) -> ModelProfile:
-        return cls(
-            name=node.name,
-            provider=node.provider,
-            model=node.model,
-            base_url=node.base_url,
-            credential=node.credential,
-            version=node.version,
-        )
+from graph.services.learning.profiles import delete_model_profile, set_model_profile
 
 
 @strawberry.type
@@ -70,3 +47,8 @@ class ModelMutations:
             ),
         )
         return ModelProfile.from_domain(made)
+
+    @strawberry.mutation(description="Removes a profile; work that needs it waits, and nothing is lost.")
+    async def delete_model_profile(self, info: Info[Any, Any], name: str) -> bool:
+        await context(info).run(info, lambda cmd: delete_model_profile(cmd, name))
+        return True

@@ -13,6 +13,7 @@ from api.graphql.context import context
 from api.graphql.ids import outward, to_global
 from api.graphql.scalars import JSON
 from api.graphql.types import enums
+from api.graphql.types.dreaming import DreamRun, run_of
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
 from graph.model.ids import NodeId
@@ -73,6 +74,10 @@ class AuditRecord(Node):
     @strawberry.field
     async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
         return await base_of(info, self.record.pool)
+
+    @strawberry.field(description="The run of Dreaming that did it; null for who does not see the run.")
+    async def dream_run(self, info: Info[Any, Any]) -> DreamRun | None:
+        return await run_of(info, self.record.dream_run_id)
 
     @strawberry.field
     async def restores(self, info: Info[Any, Any]) -> AuditRecord | None:

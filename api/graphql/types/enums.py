@@ -9,9 +9,12 @@ import strawberry
 from graph.model.nodes.evidence import ChannelKind, LearningState, SourceKind, SourceState
 from graph.model.nodes.knowledge import Basis, FacetField, KbKind, Precision, Standing
 from graph.model.nodes.knowledge import ModifierKind as ActorKind
-from graph.model.nodes.learning import LessonOrigin
+from graph.model.nodes.learning import LessonOrigin, RunState
+from graph.model.nodes.learning import Stage as DreamStage
+from graph.model.nodes.learning import Trigger as DreamTrigger
 from graph.model.nodes.people import PrincipalKind, Right
 from graph.rules.ingest import Arrival
+from graph.rules.jobs import JobState
 from graph.rules.proof import Reason as ProofReason
 from graph.rules.provenance import Direction as ProvenanceDirection
 from graph.rules.scopes import MemoryScope
@@ -32,6 +35,10 @@ SHOWN = (
     strawberry.enum(ChannelKind),
     strawberry.enum(LearningState),
     strawberry.enum(LessonOrigin),
+    strawberry.enum(RunState),
+    strawberry.enum(JobState),
+    strawberry.enum(DreamStage, name="DreamStage"),
+    strawberry.enum(DreamTrigger, name="DreamTrigger"),
     strawberry.enum(MemoryScope),
     strawberry.enum(Arrival),
     strawberry.enum(ProvenanceFormat),
@@ -66,7 +73,10 @@ __all__ = [
     "Basis",
     "ChannelKind",
     "CitationRole",
+    "DreamStage",
+    "DreamTrigger",
     "FacetField",
+    "JobState",
     "KbKind",
     "LearningState",
     "LessonOrigin",
@@ -79,6 +89,7 @@ __all__ = [
     "RelationDirection",
     "ResultKind",
     "Right",
+    "RunState",
     "SourceKind",
     "SourceState",
     "Standing",

@@ -13,6 +13,7 @@ from api.graphql.ids import to_global
 from api.graphql.scalars import JSON
 from api.graphql.types import enums
 from api.graphql.types.audit import AuditConnection, AuditRecord
+from api.graphql.types.dreaming import DreamRun, run_of
 from api.graphql.types.evidence import Source, SourceConnection
 from api.graphql.types.inputs import AsOf, as_of_of
 from api.graphql.types.node import Node
@@ -80,6 +81,7 @@ class BlockVersion(Node):
     citations: list[Citation]
     modifier_kind: enums.ActorKind
     modifier_id: strawberry.Private[NodeId]
+    run_id: strawberry.Private[NodeId | None]
     bases: strawberry.Private[tuple[NodeId, ...]]
 
     @classmethod
@@ -105,6 +107,7 @@ class BlockVersion(Node):
             citations=_citations(view.support),
             modifier_kind=enums.ActorKind(node.modifier_kind),
             modifier_id=node.modifier_id,
+            run_id=node.dream_run_id,
             bases=view.support.derived_from,
         )
 
@@ -117,6 +120,10 @@ class BlockVersion(Node):
         from api.graphql.types.registry import show_all
 
         return await show_all(context(info), self.bases)
+
+    @strawberry.field(description="The run of Dreaming that wrote it; null for who does not see the run.")
+    async def dream_run(self, info: Info[Any, Any]) -> DreamRun | None:
+        return await run_of(info, self.run_id)
 
 
 @strawberry.type

@@ -8,6 +8,7 @@ from typing import Any
 
 from api.graphql.context import RequestContext
 from api.graphql.types.audit import AuditRecord
+from api.graphql.types.dreaming import DreamBatch, DreamRun
 from api.graphql.types.evidence import Channel, Conversation, Episode, Source, Thread
 from api.graphql.types.knowledge import (
     Attribute,
@@ -46,6 +47,8 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     evidence.Thread: Thread.from_domain,
     evidence.Source: Source.from_domain,
     evidence.Episode: Episode.from_domain,
+    learning.DreamRun: DreamRun.from_domain,
+    learning.DreamBatch: DreamBatch.from_domain,
     learning.Skill: Skill.from_domain,
     skill_views.LessonView: Lesson.from_domain,
     skill_views.OverlayView: SkillOverlay.from_domain,
@@ -72,6 +75,8 @@ NODE_TYPES: tuple[type[Node], ...] = (
     Thread,
     Source,
     Episode,
+    DreamRun,
+    DreamBatch,
     Skill,
     SkillOverlay,
     Lesson,

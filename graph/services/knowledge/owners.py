@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graph.model.errors import NotFound
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
 from graph.model.nodes.people import Principal, PrincipalKind
@@ -43,6 +44,19 @@ async def knowledge_bases(
 async def readable_bases(session: Session, owner_id: NodeId) -> Sequence[KnowledgeBase]:
     """Return all knowledge bases of an owner that the caller reads, to narrow a question to; not to be shown."""
     return (await session.reader.find(session.viewer, Find(kind=KnowledgeBase, where=_of_owner(owner_id)))).nodes
+
+
+async def watched_bases(session: Session, owner_id: NodeId) -> Sequence[KnowledgeBase]:
+    """Return the knowledge bases of an agent that the caller reads, for what is told of the agent as a whole.
+
+    Raises:
+        NotFound: there is no such agent, or the caller reads nothing of it: both alike (KN-60).
+    """
+    agent = await session.open_one(owner_id, Principal)
+    bases = await readable_bases(session, owner_id)
+    if agent.kind != PrincipalKind.AGENT or not (bases or _reads_wider(session, owner_id)):
+        raise NotFound
+    return bases
 
 
 def _of_knowledge() -> Where:

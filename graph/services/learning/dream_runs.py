@@ -9,17 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.ids import NodeId
-from graph.model.nodes.learning import DreamBatch, DreamRun
+from graph.model.nodes.learning import DreamBatch, DreamRun, RunState
+from graph.model.time import Millis
 from graph.services.access.session import Session
-from graph.services.knowledge.listing import Listing, find_listing
+from graph.services.knowledge.listing import Listing, Row, counted, cut_rows, find_listing
 from graph.store.query import After, Eq, Find, In, Newest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RejectionView:
-    """One operation that was rejected."""
+    """One operation that was rejected; `batch_at` is when its batch was made."""
 
     batch_id: NodeId
+    batch_at: Millis
     index: int
     op: str
     code: str
@@ -34,15 +36,70 @@ async def dream_runs(
     return await find_listing(session, query)
 
 
+async def batches_of_runs(session: Session, runs: Sequence[NodeId]) -> Mapping[NodeId, tuple[DreamBatch, ...]]:
+    """Return the batches of each run that the caller sees, oldest first."""
+    found: dict[NodeId, list[DreamBatch]] = {id_: [] for id_ in runs}
+    if runs:
+        page = await session.page(Find(kind=DreamBatch, where=In("run_id", list(runs))))
+        for batch in sorted(page.nodes, key=lambda b: (b.created_at, b.id)):
+            found[batch.run_id].append(batch)
+    return {id_: tuple(batches) for id_, batches in found.items()}
+
+
 async def rejections_of(session: Session, runs: Sequence[NodeId]) -> Mapping[NodeId, tuple[RejectionView, ...]]:
     """Return what was rejected in each run, in order of batches and of operations, as far as the caller sees them."""
-    found: dict[NodeId, list[RejectionView]] = {id_: [] for id_ in runs}
-    if not runs:
-        return {}
-    page = await session.page(Find(kind=DreamBatch, where=In("run_id", list(runs))))
-    for batch in sorted(page.nodes, key=lambda b: (b.created_at, b.id)):
-        found[batch.run_id] += [
-            RejectionView(batch_id=batch.id, index=one["index"], op=one["op"], code=one["code"], reason=one["reason"])
-            for one in batch.rejections or ()
-        ]
-    return {id_: tuple(views) for id_, views in found.items()}
+    found = await batches_of_runs(session, runs)
+    return {id_: tuple(view for batch in batches for view in _rejections(batch)) for id_, batches in found.items()}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunProgress:
+    """How far a run has come: what differs between two of them is worth telling (KN-123)."""
+
+    run: DreamRun
+    batches: tuple[DreamBatch, ...]
+
+    @property
+    def ended(self) -> bool:
+        """True for a run that goes no further."""
+        return self.run.state in (RunState.SUCCEEDED, RunState.FAILED)
+
+
+async def run_progress(session: Session, run_id: NodeId) -> RunProgress:
+    """Return how far a run has come.
+
+    Raises:
+        NotFound: no such run for the caller (any more).
+    """
+    run = await session.open_one(run_id, DreamRun)
+    return RunProgress(run=run, batches=(await batches_of_runs(session, [run_id]))[run_id])
+
+
+def rejection_page(views: Sequence[RejectionView], *, first: int, after: After | None = None) -> Listing[RejectionView]:
+    """Return a page of what was rejected in one run, in order of batches and of operations."""
+    by_row = {_row(view).place: view for view in views}
+    rows, more = cut_rows([_row(view) for view in views], first=first, after=after)
+    return Listing(
+        items=tuple(by_row[row.place] for row in rows),
+        places=tuple(row.place for row in rows),
+        more=more,
+        count=counted(len(views)),
+    )
+
+
+def _rejections(batch: DreamBatch) -> list[RejectionView]:
+    return [
+        RejectionView(
+            batch_id=batch.id,
+            batch_at=batch.created_at,
+            index=one["index"],
+            op=one["op"],
+            code=one["code"],
+            reason=one["reason"],
+        )
+        for one in batch.rejections or ()
+    ]
+
+
+def _row(view: RejectionView) -> Row:
+    return Row(key=(view.batch_at, view.batch_id, view.index), id=view.batch_id)

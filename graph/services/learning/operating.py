@@ -1,12 +1,13 @@
 """What operators see and do about background work: list it, cancel it, let parked work begin afresh. Bug case 20.
 
-Who may: admins of the workspace all of it, curators of an agent the agent's.
+Who may: admins of the workspace all of it, curators of an agent the agent's, but for work about a chat that they do
+not read: a curator does not learn of it, and an admin not what it is about (CO-68).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.model.errors import BadInput, BadState, NotFound
 from graph.model.ids import NodeId
@@ -21,6 +22,7 @@ from graph.services.access.commands import Command
 from graph.services.access.people import hold_one
 from graph.services.access.session import Session
 from graph.services.learning.given_up import given_up, taken_up
+from graph.services.learning.job_subjects import told_jobs
 from graph.services.learning.jobs import JOBS
 from graph.store.query import And, By, Eq, Find, In
 
@@ -79,8 +81,18 @@ async def list_jobs(
     where = [Eq("workspace", session.caller.workspace), *([Eq("agent_id", agent)] if agent else [])]
     query = Find(kind=Job, where=And([*where, *_stored(states)]), order=By("due_at"))
     page = await session.reader.find(JOBS, query)
-    shown = [view_of(job) for job in page.nodes if _may_operate(session.facts, job)]
+    operated = [job for job in page.nodes if _may_operate(session.facts, job)]
+    told = await told_jobs(session, operated)
+    shown = [view_of(job) if job.id in told else _nameless(job) for job in operated if _is_listed(session, job, told)]
     return tuple(view for view in shown if not states or view.state in states)[:first]
+
+
+def _is_listed(session: Session, job: Job, told: Collection[NodeId]) -> bool:
+    return job.id in told or may_administer(session.facts)
+
+
+def _nameless(job: Job) -> JobView:
+    return replace(view_of(job), subject=None)
 
 
 def _stored(states: Collection[str]) -> list[In]:
@@ -133,7 +145,7 @@ def _may_operate(facts: ViewerFacts, job: Job) -> bool:
 
 async def _held(cmd: Command, job_id: NodeId) -> Job:
     job = await hold_one(cmd, job_id, Job)
-    if not _may_operate(cmd.facts, job):
+    if not _may_operate(cmd.facts, job) or not _is_listed(cmd.session, job, await told_jobs(cmd.session, [job])):
         raise NotFound
     return job
 
@@ -143,4 +155,4 @@ async def _changed(cmd: Command, job: Job, fields: dict[str, object], operation:
     await record_admin(cmd, operation, job.id, {"kind": job.kind, "state": job.state, "agent": job.agent_id})
     found = (await cmd.writer.get(JOBS, [job.id]))[job.id]
     assert isinstance(found, Job)
-    return view_of(found)
+    return view_of(found) if found.id in await told_jobs(cmd.session, [found]) else _nameless(found)

@@ -24,22 +24,14 @@ from api.graphql.schema import build_schema
 CONTRACT = Path(__file__).parents[3] / "docs" / "contracts" / "knowledge.md"
 
 LEFT_OUT = {
-    # What only Dreaming brings; see docs/how-to/graphql.md.
-    "DreamRun",
-    "Rejection",
-    "SurvivalRate",
     "Alert",
     "Status",
     "LintFinding",
     "LintRule",
-    "Query.dreamRuns",
-    "Query.survivalRate",
     "Query.status",
     "Query.lint",
     "Mutation.ingestSignal",
     "Mutation.runDreaming",
-    "BlockVersion.dreamRun",
-    "AuditRecord.dreamRun",
 }
 """Parts of KN-109 that are not there yet."""
 

@@ -23,6 +23,7 @@ from graph.services.knowledge.materials import prepare_file, submit_file
 from tests.api.clients import Answer, GraphQLClient
 from tests.api.graphql.test_entries import an_entry
 from tests.support.clock import FakeClock
+from tests.support.dream_runs import job_of, run_in
 from tests.support.world import TeamWorld
 
 Gid = Callable[[NodeId], str]
@@ -162,6 +163,13 @@ ROWS: Mapping[str, Row] = {
     ),
     "Mutation.anchorAudit": only_admins("anchorAudit"),
     "Mutation.setModelProfile": only_admins('setModelProfile(name: "light", provider: "openai", model: "m")'),
+    "Mutation.deleteModelProfile": only_admins('deleteModelProfile(name: "light")', selection=""),
+    "Mutation.cancelJob": Row(call='cancelJob(id: {job}, reason: "no_need")', by="ana", admin=True),
+    "Mutation.releaseJob": Row(call="releaseJob(id: {job})", by="ana", admin=True),
+    "Query.jobs": Row(call="jobs(agentId: {owner})", selection="{ kind }", nothing="[]", by="ana", admin=True),
+    "Query.modelProfiles": Row(call="modelProfiles", selection="{ name }", nothing="*", by="nobody"),
+    "Query.dreamRuns": Row(call="dreamRuns(agentId: {owner})", selection=PAGE, nothing=EMPTY),
+    "Query.survivalRate": Row(call="survivalRate(agentId: {owner})", selection="{ cohort }", nothing="*", by="nobody"),
     "Query.skills": Row(call="skills", selection="{ slug }", nothing="*", by="nobody"),
     "Query.skillOverlays": Row(call="skillOverlays(ownerId: {owner})", selection=PAGE, nothing="*", by="nobody"),
     "Query.skillContext": Row(call='skillContext(conversationId: {conversation}, skill: "deploy")'),
@@ -170,6 +178,7 @@ ROWS: Mapping[str, Row] = {
     "Mutation.setSkillEnabled": only_admins('setSkillEnabled(agentId: {owner}, skill: "deploy", enabled: true)'),
     "Mutation.releaseParked": Row(call="releaseParked(itemId: {source})", selection="", by="nobody"),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
+    "Subscription.dreamRunProgress": Row(call="dreamRunProgress(runId: {run})", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
 }
 """Subscriptions over HTTP are refused for everyone alike; test_websocket looks at who hears what."""
@@ -198,7 +207,11 @@ async def ids_of(world: TeamWorld, ana: GraphQLClient, gid: Gid) -> dict[str, st
     log = await ana.ok("query($id: ID!) { auditLog(filter: {targetId: $id}) { edges { node { id } } } }", id=entry)
     guide = 'mutation($id: ID!) { setCurationGuide(principalId: $id, text: "mine", expectedVersion: 0) { version } }'
     await ana.ok(guide, id=gid(world.ana))
+    run = await run_in(world, base)
+    job = await job_of(world, "stage_a", f"{world.chat}:{base}", subject=world.chat)
     return {
+        "run": gid(run.id),
+        "job": gid(job.id),
         "entry": entry,
         "other": other,
         "source": gid(await world.say(world.chat, "Lin likes tea too")),
@@ -247,7 +260,7 @@ async def test_nobody_and_an_expired_token_get_401(
 ) -> None:
     expired = await world.token(world.dan, expires_at=clock.now())
     ids = dict.fromkeys(("entry", "other", "source", "record", "material"), gid(world.ana))
-    ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana"), gid(world.ana))
+    ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana", "run", "job"), gid(world.ana))
     answers = [await ask(client.as_(token), name, ids) for token in (None, expired)]
     assert [answer.status for answer in answers] == [401, 401]
     assert told(answers[0]) == told(answers[1])
