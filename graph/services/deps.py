@@ -8,7 +8,7 @@ from typing import Protocol
 
 from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
-from graph.ports import BlobStore, DocumentPlaces, Embedder, PageFetcher, Randomness, Reranker, TextExtractor
+from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker, TextExtractor
 from graph.store.port import Store
 from graph.text.tokens import Tokenizer
 

@@ -23,6 +23,7 @@ from graph.rules.operations.limits import MAX_REASON
 from graph.rules.pools import clause_of
 from graph.services.audience import guard_and_decide
 from graph.services.deps import Deps
+from graph.services.statement_vectors import drop_renamed
 from graph.store.port import Reader, Writer
 from graph.store.query import TextIndex, TextRow
 from graph.text.words import analyze
@@ -67,6 +68,7 @@ async def commit(writer: Writer, deps: Deps, where: Commit, changes: Changes) ->
     pool = (await writer.get(COMMIT_GUARD, [where.pool]))[where.pool]
     assert isinstance(pool, KnowledgeBase)
     records = _seal_all(deps, where, pool, changes.drafts)
+    await drop_renamed(writer, changes)
     await _write_nodes(writer, changes, records)
     await _write_links(writer, changes, records)
     guards = await _guards(writer, changes, records, pool)

@@ -1,4 +1,7 @@
-"""Keyword texts of messages: each alone and with its neighbours, rebuilt when one comes, changes or goes (RE-9)."""
+"""Keyword texts of messages: each alone and with its neighbours, rebuilt when one comes, changes or goes (RE-9).
+
+Their vectors are dropped in the same transaction.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from graph.model.nodes.evidence import Source, SourceKind, SourceState
 from graph.rules.changes import text_id
 from graph.rules.ingest import Window, in_talk_order, windows
 from graph.rules.message_words import message_text
+from graph.services.knowledge.message_vectors import drop_vectors
 from graph.services.ledger import COMMIT_GUARD
 from graph.store.port import Reader, Writer
 from graph.store.query import And, By, Eq, Find, Range, TextIndex, TextRow, Where
@@ -35,10 +39,11 @@ async def reindex_around(writer: Writer, changed: Collection[Source], language: 
 
 
 async def _reindex_line(writer: Writer, changed: list[Source], language: str) -> None:
-    line = await _line_around(writer, changed)
+    line = await line_around(writer, changed)
     gone = {s.id for s in changed} - {s.id for s in line}
     await writer.unindex([text_id(source, part) for source in sorted(gone) for part in (ALONE, WINDOW)])
     near = _near(line, changed)
+    await drop_vectors(writer, [*(s for s in line if s.id in near), *(s for s in changed if s.id in gone)], gone)
     words = {source.id: analyze(message_text(source), default=language) for source in line}
     fresh = {s.id for s in changed}
     rows = [_alone(s, words[s.id]) for s in line if s.id in fresh]
@@ -57,7 +62,7 @@ def _near(line: list[Source], changed: Iterable[Source]) -> set[NodeId]:
     return near
 
 
-async def _line_around(reader: Reader, changed: list[Source]) -> list[Source]:
+async def line_around(reader: Reader, changed: list[Source]) -> list[Source]:
     """Return the live, latest messages from two before the first changed one to two after the last."""
     ordered = in_talk_order(changed)
     first, last = ordered[0], ordered[-1]
