@@ -8,6 +8,7 @@ depth matters. Plain adjacency is used here because building a networkx graph co
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from graph.model.ids import NodeId, WorkspaceId
 
 Passes = Callable[[Rule], bool]
 """Whether the viewer meets the demand of a rule."""
+
+_SOURCE, _ALL, _ANY = Need.SOURCE, Need.ALL, Need.ANY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,13 +46,13 @@ def source_graph(guards: Iterable[Guard], edges: Iterable[LawEdge], *, cut: Iter
         edges: in any order; parallel ones are kept.
         cut: nodes whose edges were not read (a limit was reached there).
     """
-    sources: dict[NodeId, list[LawEdge]] = {}
-    dependents: dict[NodeId, list[LawEdge]] = {}
+    sources: defaultdict[NodeId, list[LawEdge]] = defaultdict(list)
+    dependents: defaultdict[NodeId, list[LawEdge]] = defaultdict(list)
     for edge in edges:
-        sources.setdefault(edge.source, []).append(edge)
-        dependents.setdefault(edge.target, []).append(edge)
+        sources[edge.source].append(edge)
+        dependents[edge.target].append(edge)
     by_node = {guard.node: guard for guard in guards}
-    return SourceGraph(guards=by_node, sources=sources, dependents=dependents, cut=frozenset(cut))
+    return SourceGraph(guards=by_node, sources=dict(sources), dependents=dict(dependents), cut=frozenset(cut))
 
 
 def readable(
@@ -90,14 +93,14 @@ def has_access_rule(guard: Guard) -> bool:
     """
     if guard.rules is None:
         return False
-    return bool(guard.rules) or guard.need in (Need.ALL, Need.ANY)
+    return bool(guard.rules) or guard.need is _ALL or guard.need is _ANY
 
 
 def facts_hold(guard: Guard, principal: str, workspace: WorkspaceId | None) -> bool:
     """True if nothing but rules and sources can still hide the node from `principal`."""
-    if workspace is not None and guard.workspace != workspace:
+    if not guard.live or (workspace is not None and guard.workspace != workspace):
         return False
-    return guard.live and principal not in guard.excluded
+    return principal not in guard.excluded
 
 
 def link_holds(edge: LawEdge, target: Guard, own: bool, passes_all: Callable[[Iterable[Rule]], bool]) -> bool:
@@ -109,13 +112,12 @@ def link_holds(edge: LawEdge, target: Guard, own: bool, passes_all: Callable[[It
         own: whether the own rules of the target pass.
         passes_all: whether the viewer passes every rule of a record.
     """
-    if not (edge.ends or target.held):
+    record = edge.record
+    if record is None or not (target.held or edge.ends):
         return False
-    if edge.record is None:
-        return False
-    if not edge.record:
+    if not record:
         return own
-    return (own or target.need is Need.SOURCE) and passes_all(edge.record)
+    return (own or target.need is _SOURCE) and passes_all(record)
 
 
 class _Fixpoint:
@@ -135,7 +137,11 @@ class _Fixpoint:
     def run(self) -> frozenset[NodeId]:
         for guard in self.graph.guards.values():
             if self._may_be_shown(guard):
-                self._open(guard)
+                demands = self._demands(guard)
+                if demands:
+                    self.unmet[guard.node] = demands
+                else:
+                    self.proved.append(guard.node)
         while self.proved:
             self._climb(self.proved.pop())
         return frozenset(self.shown)
@@ -143,59 +149,58 @@ class _Fixpoint:
     def _may_be_shown(self, guard: Guard) -> bool:
         if not facts_hold(guard, self.principal, self.workspace):
             return False
-        if guard.need is Need.SOURCE:
+        if guard.need is _SOURCE:
             return True  # a link may bring the access record that the leaf itself lacks
         return guard.node not in self.graph.cut and self._own_rules_pass(guard)
 
     def _own_rules_pass(self, guard: Guard) -> bool:
-        return guard.rules is not None and has_access_rule(guard) and self._pass_all(guard.rules)
+        rules = guard.rules
+        if not rules:
+            return has_access_rule(guard)
+        known = self.decided.get(rules)
+        return self._pass_all(rules) if known is None else known
 
     def _pass_all(self, rules: Iterable[Rule]) -> bool:
-        clause = rules if isinstance(rules, frozenset) else frozenset(rules)
+        clause = frozenset(rules)
         known = self.decided.get(clause)
         if known is None:
             known = self.decided[clause] = all(map(self.passes, clause))
         return known
 
-    def _open(self, guard: Guard) -> None:
-        demands = self._demands(guard)
-        if demands:
-            self.unmet[guard.node] = demands
-        else:
-            self.proved.append(guard.node)
-
     def _demands(self, guard: Guard) -> int:
-        if guard.need is Need.SOURCE:
+        need = guard.need
+        if need is _SOURCE:
             return 0
         edges = self.graph.sources.get(guard.node, ())
-        ends = sum(edge.ends for edge in edges)
-        if guard.need is Need.ALL:
-            return ends + max(1, len(edges) - ends)  # without any source the one demand is never met
-        return ends + (guard.need is Need.ANY)
+        ends = len([1 for edge in edges if edge.ends])
+        if need is _ALL:
+            return ends + (len(edges) - ends or 1)  # without any source the one demand is never met
+        return ends + (need is _ANY)
 
     def _climb(self, node: NodeId) -> None:
         guard = self.graph.guards[node]
-        own = guard.need is not Need.SOURCE or self._own_rules_pass(guard)  # others were asked when opened
+        own = guard.need is not _SOURCE or self._own_rules_pass(guard)  # others were asked when opened
         if own:
             self.shown.add(node)
+        unmet = self.unmet
         for edge in self.graph.dependents.get(node, ()):
-            if link_holds(edge, guard, own, self._pass_all) and self._counts(edge):
-                self._meet(edge.source)
+            dependent = edge.source
+            left = unmet.get(dependent)
+            if left is None or not link_holds(edge, guard, own, self._pass_all) or not self._counts(edge):
+                continue
+            if left > 1:
+                unmet[dependent] = left - 1
+            else:
+                del unmet[dependent]
+                self.proved.append(dependent)
 
     def _counts(self, edge: LawEdge) -> bool:
-        dependent = edge.source
-        if dependent not in self.unmet:
-            return False
+        """True if a demand of the dependent is met by an edge that holds: ANY is met once."""
         if edge.ends:
             return True
+        dependent = edge.source
         need = self.graph.guards[dependent].need
-        if need is Need.ANY and dependent not in self.met_any:
+        if need is _ANY and dependent not in self.met_any:
             self.met_any.add(dependent)
             return True
-        return need is Need.ALL
-
-    def _meet(self, dependent: NodeId) -> None:
-        self.unmet[dependent] -= 1
-        if not self.unmet[dependent]:
-            del self.unmet[dependent]
-            self.proved.append(dependent)
+        return need is _ALL

@@ -13,17 +13,21 @@ from graphlib import CycleError, TopologicalSorter
 from graph.model.access import Audience, Guard, LawEdge, Rule
 from graph.model.edges import LAW_EDGES, LAW_ENDS, Edge
 from graph.model.ids import NodeId
+from graph.model.making import maker
 from graph.model.time import Millis
 from graph.rules import audience as law
 from graph.rules.visibility import source_graph
 from graph.store.port import Reader, Writer
 from graph.store.query import Direction
 
+_LAW_EDGE = maker(LawEdge)
+
 
 def law_edge(edge: Edge) -> LawEdge:
     """Return an edge as the law sees it."""
-    record = None if edge.record is None else tuple(Rule.decode(text) for text in edge.record)
-    return LawEdge(source=edge.source, target=edge.target, ends=edge.type in LAW_ENDS, record=record)
+    record = edge.record
+    decoded = tuple([Rule.decode(text) for text in record]) if record else record
+    return _LAW_EDGE(edge.source, edge.target, edge.type in LAW_ENDS, decoded)
 
 
 async def dependents(reader: Reader, changed: Iterable[NodeId]) -> frozenset[NodeId]:

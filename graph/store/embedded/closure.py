@@ -9,6 +9,7 @@ from typing import Any
 from graph.model.access import Scope, Viewer
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
+from graph.model.making import maker
 from graph.store.embedded.listing import SEEN, by_table
 from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed, texts_from
@@ -19,6 +20,7 @@ EdgeRow = tuple[str, NodeId, NodeId, str, str | None, str | None]
 
 _AT = {Direction.OUT: "source", Direction.IN: "target"}
 _TYPES = {str(type): type for type in EdgeType}
+_EDGE = maker(Edge)
 
 
 def edges(
@@ -64,13 +66,13 @@ def closure(
 def edge_of(row: EdgeRow) -> Edge:
     """Return the edge of a row."""
     type, source, target, key, props, record = row
-    return Edge(
-        type=_TYPES[type],
-        source=source,
-        target=target,
-        key=key,
-        props={} if props is None else json.loads(props),
-        record=None if record is None else texts_from(record),
+    return _EDGE(
+        _TYPES[type],
+        source,
+        target,
+        key,
+        {} if props is None else json.loads(props),
+        () if record == "[]" else None if record is None else texts_from(record),
     )
 
 

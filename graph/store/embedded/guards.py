@@ -8,12 +8,14 @@ from typing import Any
 
 from graph.model.access import Audience, Guard, Need
 from graph.model.ids import NodeId
+from graph.model.making import maker
 from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed
 
 GUARD_COLUMNS = "g.node, g.kind, g.workspace, g.pool, g.need, g.rules, g.live, g.held, g.excluded, g.tags, g.sort_at"
 _NEEDS = {need.value: need for need in Need}
 _NOBODY: frozenset[NodeId] = frozenset()
+_GUARD = maker(Guard)
 
 
 def guards(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
@@ -51,16 +53,16 @@ def tag_texts(session: Session, rows: Sequence[tuple[Any, ...]]) -> Mapping[str,
 def guard_of(session: Session, row: Sequence[Any], tags: Mapping[str, tuple[str, ...]]) -> Guard:
     """Return the guard of a row of `GUARD_COLUMNS`."""
     node, kind, workspace, pool, need, rules, live, held, excluded, tagged, sort_at = row
-    return Guard(
-        node=node,
-        kind=kind,
-        workspace=workspace,
-        pool=pool,
-        need=_NEEDS[need],
-        rules=None if rules is None else session.clauses.rules_in(rules),
-        live=bool(live),
-        held=bool(held),
-        excluded=_NOBODY if excluded == "[]" else frozenset(json.loads(excluded)),
-        tags=tags[tagged],
-        sort_at=sort_at,
+    return _GUARD(
+        node,
+        kind,
+        workspace,
+        pool,
+        _NEEDS[need],
+        None if rules is None else session.clauses.rules_in(rules),
+        live == 1,
+        held == 1,
+        _NOBODY if excluded == "[]" else frozenset(json.loads(excluded)),
+        tags[tagged],
+        sort_at,
     )

@@ -13,6 +13,7 @@ import apsw
 from graph.model import schema
 from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
+from graph.model.making import maker
 from graph.model.schema import FieldSpec, KindSpec
 from graph.store.embedded.values import DECODERS, ENCODERS, Column, encode
 from graph.store.query import TextIndex
@@ -132,11 +133,14 @@ class KindTable:
 
     def decode(self, row: Sequence[Any]) -> Node:
         """Return the node of a row."""
-        values = dict(zip(self._names, row, strict=True))
-        for name, decoder in self._decoded:
-            if values[name] is not None:
-                values[name] = decoder(values[name])
-        return self.spec.node(**values)
+        decoded = self._decoded
+        if not decoded:
+            return self._make(*row)
+        values = list(row)
+        for place, decoder in decoded:
+            if values[place] is not None:
+                values[place] = decoder(values[place])
+        return self._make(*values)
 
     def create(self) -> Iterator[str]:
         """Yield the statements that make table and indexes where they are missing."""
@@ -186,8 +190,12 @@ class KindTable:
         return tuple((ENCODERS[f.type], f.nullable) for f in self.spec.fields)
 
     @cached_property
-    def _decoded(self) -> tuple[tuple[str, Any], ...]:
-        return tuple((f.name, DECODERS[f.type]) for f in self.spec.fields if f.type in DECODERS)
+    def _decoded(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
+        return tuple((place, DECODERS[f.type]) for place, f in enumerate(self.spec.fields) if f.type in DECODERS)
+
+    @cached_property
+    def _make(self) -> Callable[..., Node]:
+        return maker(self.spec.node)
 
 
 @cache
