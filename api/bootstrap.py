@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +11,8 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from api.adapters.blobs import open_blobs
+from api.adapters.connectors.feed import FeedPlaces
+from api.adapters.connectors.folder import FolderPlaces
 from api.adapters.extract import DocumentExtractor
 from api.adapters.fetch import SafeFetcher
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
@@ -21,7 +23,7 @@ from api.settings import Settings, store_file
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
-from graph.ports import BlobStore, PageFetcher, Randomness, Reranker
+from graph.ports import BlobStore, DocumentPlaces, PageFetcher, Randomness, Reranker
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
@@ -47,6 +49,7 @@ class Ports:
     blobs: BlobStore | None = None
     fetcher: PageFetcher | None = None
     reranker: Reranker | None = None
+    places: Mapping[str, DocumentPlaces] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,6 +109,7 @@ def _oidc(settings: Settings, deps: Deps) -> Verifier | None:
 def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | None = None) -> Deps:
     """Return the ports of the core for these settings; the store is not opened."""
     counted = figures or PrometheusFigures()
+    fetcher = ports.fetcher or SafeFetcher(clock=ports.clock)
     store = ports.store or make_store(settings, ports.clock)
     return Deps(
         store=ObservingStore(store, counted),
@@ -114,11 +118,20 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         randomness=ports.randomness,
         tokenizer=ApproximateTokenizer(),
         blobs=ports.blobs or open_blobs(settings.blobs.url or _folder(settings.data_dir / BLOBS_FOLDER)),
-        fetcher=ports.fetcher or SafeFetcher(clock=ports.clock),
+        fetcher=fetcher,
         extractor=DocumentExtractor(),
         reranker=ports.reranker,
+        places=ports.places or document_places(settings, fetcher),
         figures=counted,
     )
+
+
+def document_places(settings: Settings, fetcher: PageFetcher) -> Mapping[str, DocumentPlaces]:
+    """Return what connectors can read, by kind; folders only where the operator allows some."""
+    places: dict[str, DocumentPlaces] = {"feed": FeedPlaces(fetcher=fetcher)}
+    if settings.connectors.folders:
+        places["folder"] = FolderPlaces(allowed=[Path(folder) for folder in settings.connectors.folders])
+    return places
 
 
 def make_store(settings: Settings, clock: Clock) -> Store:

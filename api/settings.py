@@ -96,6 +96,12 @@ class AuditSettings(_Section):
     anchor_to: str = ""
 
 
+class ConnectorSettings(_Section):
+    """Folders of the server whose documents connectors may bring in; none: there are no folder connectors."""
+
+    folders: tuple[str, ...] = ()
+
+
 class KeySettings(_Section):
     """Where the root key comes from (AD-29): ``env:NAME``, ``file:PATH`` or ``command:…``; empty: none yet."""
 
@@ -126,6 +132,7 @@ class Settings(_Section):
     graphql: GraphQLSettings = GraphQLSettings()
     oidc: OidcSettings = OidcSettings()
     audit: AuditSettings = AuditSettings()
+    connectors: ConnectorSettings = ConnectorSettings()
     keys: KeySettings = KeySettings()
     worker: WorkerSettings = WorkerSettings()
     log: LogSettings = LogSettings()

@@ -15,6 +15,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from dreaming.connectors import sync_connector
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
 from dreaming.stage_a import dream_channel
 from graph.model.errors import AlreadyExists, LeaseLost, ModelBudgetSpent, ModelUnavailable, RootwardError, StoreError
@@ -26,6 +27,7 @@ from graph.rules.jobs import JOB_KINDS, JobKind, JobState
 from graph.services.admin.blobs import collect_blobs
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink, keep_anchoring, workspaces
+from graph.services.knowledge.connectors import arrange_syncs
 from graph.services.learning.given_up import given_up
 from graph.services.learning.jobs import JOBS, enqueue, job_id
 from graph.services.learning.stage_a import arrange_stage_a
@@ -44,10 +46,14 @@ async def _collect(work: WorkContext) -> Json:
     return {"removed": len(await collect_blobs(work.deps))}
 
 
-HANDLERS: Mapping[str, Handler] = MappingProxyType({"collect_blobs": _collect, "stage_a": dream_channel})
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {"collect_blobs": _collect, "stage_a": dream_channel, "sync_connector": sync_connector}
+)
 """What this version does; the table says of the other kinds that they are not built."""
 
-LOOKOUTS: Mapping[str, Callable[[Deps], Awaitable[object]]] = MappingProxyType({"stage_a": arrange_stage_a})
+LOOKOUTS: Mapping[str, Callable[[Deps], Awaitable[object]]] = MappingProxyType(
+    {"stage_a": arrange_stage_a, "sync_connector": arrange_syncs}
+)
 """Of kinds whose work becomes due by itself: looks what is due and asks for its jobs."""
 LOOK_EVERY_MS = 15_000
 

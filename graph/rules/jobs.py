@@ -110,7 +110,7 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
             limit_s=600,
             budget="the texts of one batch",
         ),
-        "sync_connector": JobKind(what="Fetches what changed at one connector.", attempts=None),
+        "sync_connector": JobKind(what="Fetches what changed at one connector.", attempts=None, built=True),
         "learn_session": _dropped("Consolidates the memory of one session."),
         "learn_agent": _dropped("Consolidates the memory of one agent."),
         "learn_bot": _model("Learns from the items of one bot."),

@@ -56,9 +56,8 @@ def check_signal(signal: IncomingSignal) -> None:
 def text_of(signal: IncomingSignal) -> str:
     r"""Return the words of an event: its type, then what it says, a field a line, so that each can be quoted.
 
-    >>> at = Millis(0)
-    >>> text_of(IncomingSignal(external_id="1", type="deploy", payload={"to": "Berlin", "by": {"who": "Ana"}}, occurred_at=at))
-    'deploy\n{\n "to": "Berlin",\n "by": {\n  "who": "Ana"\n }\n}'
+    >>> text_of(IncomingSignal(external_id="1", type="deploy", payload={"to": "Berlin"}, occurred_at=Millis(0)))
+    'deploy\n{\n "to": "Berlin"\n}'
     """
     payload = signal.payload
     said = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False, indent=1)

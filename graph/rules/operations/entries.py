@@ -233,12 +233,13 @@ def _put_entry(
     facets = tuple(make_facet(work, id_, FacetField.ALIAS, alias, rests_on) for alias in aliases)
     summary = make_facet(work, id_, FacetField.SUMMARY, op.summary, rests_on) if op.summary else None
     work.visible.add(id_)
-    return _versioned(work, entry, named, facets, summary), blocks
+    return with_first_version(work, entry, named, facets, summary), blocks
 
 
-def _versioned(
-    work: Work, entry: Entry, name: FacetState, aliases: tuple[FacetState, ...], summary: FacetState | None
+def with_first_version(
+    work: Work, entry: Entry, name: FacetState, aliases: tuple[FacetState, ...] = (), summary: FacetState | None = None
 ) -> EntryState:
+    """Return the state of a new entry, and put its first version."""
     unversioned = EntryVersion(
         id=NodeId(""),
         workspace=entry.workspace,

@@ -14,9 +14,7 @@ from graph.services.access.people import find_one
 from graph.services.knowledge.bases import ensure_base
 
 
-async def routed_base(
-    cmd: Command, agent_id: NodeId, kind: KbKind, channel_id: NodeId | None = None
-) -> KnowledgeBase:
+async def routed_base(cmd: Command, agent_id: NodeId, kind: KbKind, channel_id: NodeId | None = None) -> KnowledgeBase:
     """Return a base of an agent into which systems may report; made if this is its first use (KN-40).
 
     Nothing goes into a private chat, which an admin does not read either (AD-5), and no base is the default (MA-14).

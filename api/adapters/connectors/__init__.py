@@ -1,0 +1,1 @@
+"""What connectors read: folders and feeds (the port `DocumentPlaces`)."""
