@@ -67,4 +67,8 @@ def _is_new(listed: ListedDocument, mirror: Mirror | None) -> bool:
 
 def _once(documents: Iterable[ListedDocument]) -> Iterable[ListedDocument]:
     """Return each document once, and none whose name is too long to be kept."""
-    return {d.external_id: d for d in reversed([*documents]) if 0 < len(d.external_id) <= MAX_EXTERNAL_ID}.values()
+    found: dict[str, ListedDocument] = {}
+    for document in documents:
+        if 0 < len(document.external_id) <= MAX_EXTERNAL_ID:
+            found.setdefault(document.external_id, document)
+    return found.values()
