@@ -25,6 +25,7 @@ of the learner's own. Source: DR-33 to DR-55, DR-76 to DR-78, MA-7, KN-54, KN-10
 """
 
 from dreaming.curation.answer import OperationList as OperationList
+from dreaming.curation.applying import FRESH_TRIES as FRESH_TRIES
 from dreaming.curation.applying import AllRejected as AllRejected
 from dreaming.curation.applying import Report as Report
 from dreaming.curation.applying import commit_answer as commit_answer

@@ -35,7 +35,7 @@ def curation_request(
         asked: said before the quoted data.
     """
     rules = load_prompt("curation")
-    system = [prompt.text, rules.text, *([_GUIDE + opened.guide] if opened.guide else [])]
+    system = [part for part in (prompt.text, rules.text, guide_text(opened.guide)) if part]
     facts = f"Agent: {agent}\nKnowledge base that you write: {opened.base.kind}\nDate of this run: {shown_day(run_at)}"
     told = "\n\n".join(part for part in (asked, facts, opened.text) if part)
     return ModelRequest(
@@ -46,6 +46,11 @@ def curation_request(
         max_output_tokens=MAX_OUTPUT_TOKENS,
         source_ids=opened.shown,
     )
+
+
+def guide_text(guide: str) -> str:
+    """Return the guide as a part of the instructions; empty if there is none (KN-106)."""
+    return _GUIDE + guide if guide else ""
 
 
 async def ask_for_operations(

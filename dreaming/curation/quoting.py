@@ -48,6 +48,8 @@ def shown_time(at: Millis) -> str:
 def source_line(source: Source, names: Names, *, start: int = 0, end: int | None = None) -> Line:
     """Return a raw source, or a stretch of its text; steps of a task result are told apart from its answer."""
     line = _head(source, names)
+    if not source.latest:
+        line["newerVersion"] = True
     if source.kind == SourceKind.TASK_RESULT and isinstance(source.meta, Mapping):
         return {**line, **_task(source)}
     text = source.text[start:end]

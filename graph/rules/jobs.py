@@ -101,7 +101,7 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
         "stage_a": _model(
             "Reads new messages of one channel and writes down what they say.", attempts=None, built=True
         ),
-        "stage_b": _model("Curates what an agent's new evidence says.", attempts=None),
+        "stage_b": _model("Curates what an agent's new evidence says.", attempts=None, built=True),
         "learn_material": _model("Reads a file, text or page that was handed in."),
         "embed": JobKind(
             what="Makes vectors of texts.",

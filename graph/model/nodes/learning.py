@@ -147,7 +147,11 @@ class DreamRun(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DreamBatch(Node):
-    """One batch of a run: what it consumed, how it ended, what was rejected (index, op, code, reason)."""
+    """One batch of a run: what it consumed, how it ended, what was rejected (index, op, code, reason).
+
+    Attributes:
+        operations: accepted ones but for those on Skills; `skill_updates` those; `rejected` the rest (DR-81).
+    """
 
     PREFIX: ClassVar[str] = "drb"
     run_id: NodeId = indexed()
@@ -158,6 +162,9 @@ class DreamBatch(Node):
     tx_id: str | None = None
     item_ids: tuple[str, ...] = ()
     rejections: Json = None
+    operations: int = 0
+    skill_updates: int = 0
+    rejected: int = 0
     error: str | None = None
 
 
