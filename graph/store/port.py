@@ -110,9 +110,20 @@ class Reader(Protocol):
         ...
 
     async def nearest(
-        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str,
+        limit: int,
+        where: Where | None = None,
     ) -> Sequence[Neighbour]:
-        """Return the visible nodes whose vector of `model` is nearest, best first, ties by id."""
+        """Return the visible nodes that fit `where` and whose vector of `model` is nearest, best first, ties by id.
+
+        The kind has the fields `embedding` (float32, little endian) and `embedding_model`. Vectors of another size
+        than the asked one, and those without a direction, are left out. What is hidden takes no place.
+        """
         ...
 
 

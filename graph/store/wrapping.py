@@ -79,10 +79,17 @@ class WrappedReader:
         return await self._around("match", lambda: self._reader.match(scope, question))
 
     async def nearest(
-        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str,
+        limit: int,
+        where: Where | None = None,
     ) -> Sequence[Neighbour]:
         return await self._around(
-            "nearest", lambda: self._reader.nearest(scope, kind, vector, model=model, limit=limit)
+            "nearest", lambda: self._reader.nearest(scope, kind, vector, model=model, limit=limit, where=where)
         )
 
 

@@ -9,7 +9,7 @@ from graph.model.access import Audience, Guard, Scope
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.embedded import closure, guards, listing, search
+from graph.store.embedded import closure, guards, listing, search, vectors
 from graph.store.embedded.session import Session
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
@@ -59,6 +59,13 @@ class EmbeddedReader:
         return await self._session.run(search.match, scope, question)
 
     async def nearest(
-        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str,
+        limit: int,
+        where: Where | None = None,
     ) -> Sequence[Neighbour]:
-        return await self._session.run(search.nearest, scope, kind, vector, model, limit)
+        return await self._session.run(vectors.nearest, scope, kind, vector, model, limit, where)

@@ -1,23 +1,19 @@
-"""Keyword matches by sets alone, and nearest vectors. Source: RE-9, RE-10."""
+"""Keyword matches by sets alone. Source: RE-9."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 from graph.model.access import Scope, SystemScope, Viewer
-from graph.model.fields import Node
 from graph.store.embedded import terms
-from graph.store.embedded.conditions import Sql
-from graph.store.embedded.listing import seen_rows
 from graph.store.embedded.places import bucket_range
 from graph.store.embedded.session import Session
-from graph.store.embedded.tables import FTS, table_of
+from graph.store.embedded.tables import FTS
 from graph.store.embedded.values import listed
-from graph.store.query import And, Eq, IsSet, Match, Matches, Neighbour, TextHit
+from graph.store.query import Match, Matches, TextHit
 
 _WEIGHED = 2_000
 """So many texts too many are rather looked at than asked about again; common words make questions dear."""
@@ -176,21 +172,3 @@ def _system_texts(scope: SystemScope, question: Match) -> tuple[str, list[Any]]:
             conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
             parameters.append(listed(values))
     return f"{sql} WHERE {' AND '.join(conditions)}", parameters
-
-
-def nearest(
-    session: Session, scope: Scope, kind: type[Node], vector: Sequence[float], model: str, limit: int
-) -> Sequence[Neighbour]:
-    """Return the nearest visible nodes, exactly; vectors of another size or of length 0 are left out."""
-    table = table_of(kind.__name__)
-    if "embedding" not in table.fields or (isinstance(scope, Viewer) and not table.spec.guarded) or not vector:
-        return []
-    rows = seen_rows(session, scope, table, And((Eq("embedding_model", model), IsSet("embedding"))))
-    asked = struct.pack(f"<{len(vector)}f", *vector)
-    sized = Sql("length(n.embedding) = ?", (len(asked),))
-    sql, parameters = rows.select("n.id AS id, vec_distance_cosine(n.embedding, ?) AS distance", sized)
-    found = session.db.execute(
-        f"SELECT id, distance FROM ({sql}) WHERE distance IS NOT NULL ORDER BY distance, id LIMIT ?",
-        (asked, *parameters, limit),
-    )
-    return [Neighbour(id=id, similarity=max(-1.0, min(1.0, 1.0 - distance))) for id, distance in found]

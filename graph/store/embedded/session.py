@@ -15,6 +15,7 @@ import sqlite_vec  # type: ignore[import-untyped]  # it has no type hints
 from graph.model.errors import StoreReadOnly
 from graph.store.embedded.audience import Clauses
 from graph.store.embedded.faults import translated
+from graph.store.embedded.vector_cache import VectorCache
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,16 +32,25 @@ class Session:
     Attributes:
         db: the connection; touched only inside `run`, or while nothing runs.
         clauses: what is known of interned rules and clauses.
+        vectors: those that readers share in memory; None for a writer, who reads what he has not committed.
         broken: true once the disk failed while writing, even if nobody waited for the answer any more.
     """
 
-    def __init__(self, db: apsw.Connection, *, writing: bool, on_broken: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        db: apsw.Connection,
+        *,
+        writing: bool,
+        on_broken: Callable[[], None] = lambda: None,
+        vectors: VectorCache | None = None,
+    ) -> None:
         """Take a connection; `on_broken` runs once, in the thread, when a failed transaction has been rolled back."""
         self.db = db
         self.writing = writing
         self.broken = False
         self._on_broken: Callable[[], None] | None = on_broken
         self.clauses = Clauses(db)
+        self.vectors = vectors
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-write" if writing else "store-read")
         self._last: Future[Any] | None = None
 

@@ -25,6 +25,7 @@ from graph.store.embedded.reader import EmbeddedReader
 from graph.store.embedded.session import BUSY_MS, Session, connect
 from graph.store.embedded.tables import FTS
 from graph.store.embedded.turnstile import Turnstile
+from graph.store.embedded.vector_cache import VectorCache
 from graph.store.embedded.writer import EmbeddedWriter
 from graph.store.port import Health, Isolation, Migration, Reader, Row, Writer
 
@@ -138,7 +139,11 @@ class EmbeddedStore:
                 for db in opened:
                     db.close()
                 raise
-        return [Session(db, writing=db is writing, on_broken=self._cut_log) for db in opened]
+        vectors = VectorCache()
+        return [
+            Session(db, writing=db is writing, on_broken=self._cut_log, vectors=None if db is writing else vectors)
+            for db in opened
+        ]
 
     async def close(self) -> None:
         """Wait for work under way, then let go of everything."""

@@ -16,6 +16,7 @@ from graph.model.ids import prefix_of
 from graph.model.making import maker
 from graph.model.schema import FieldSpec, KindSpec
 from graph.store.embedded.values import DECODERS, ENCODERS, Column, encode
+from graph.store.embedded.vector_filing import following
 from graph.store.query import TextIndex
 
 APPLICATION_ID = 0x526F6F74
@@ -69,6 +70,12 @@ FIXED = (
     """CREATE TABLE IF NOT EXISTS text_tally(
         kind TEXT NOT NULL, clause INTEGER NOT NULL, part INTEGER NOT NULL, n INTEGER NOT NULL,
         PRIMARY KEY (kind, clause, part)) WITHOUT ROWID""",
+    # the vectors that each clause shows, in the order in which they came; triggers keep it (see `vectors`)
+    """CREATE TABLE IF NOT EXISTS vec(
+        n INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, model TEXT NOT NULL, clause INTEGER NOT NULL,
+        node TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS vec_shown ON vec(kind, model, clause, n, node)",
+    "CREATE INDEX IF NOT EXISTS vec_node ON vec(node)",
     *(
         f"""CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(
             terms, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'")"""
@@ -227,6 +234,8 @@ def sync_declared(db: apsw.Connection) -> None:
         _add_columns(db, table)
         for statement in table.create():
             db.execute(statement)
+    for statement in following():
+        db.execute(statement)
 
 
 def _add_columns(db: apsw.Connection, table: KindTable) -> None:

@@ -106,10 +106,17 @@ class MemoryReader:
         return texts.match(self._tables, scope, question)
 
     async def nearest(
-        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str,
+        limit: int,
+        where: Where | None = None,
     ) -> Sequence[Neighbour]:
         await round_trip()
-        return texts.nearest(self._tables, scope, kind, vector, model=model, limit=limit)
+        return texts.nearest(self._tables, scope, kind, vector, model=model, limit=limit, where=where)
 
     def _fitting(self, scope: Scope, kind: type[Node], where: Where | None) -> Iterable[Node]:
         sight = Sight(self._tables, scope)

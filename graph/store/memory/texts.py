@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from graph.model.access import Scope
 from graph.model.fields import Node
+from graph.store.memory.conditions import fits
 from graph.store.memory.sight import Sight
 from graph.store.memory.tables import Tables
-from graph.store.query import Match, Matches, Neighbour, TextHit, TextRow
+from graph.store.query import Match, Matches, Neighbour, TextHit, TextRow, Where
 
 _FLOAT_BYTES = 4
 
@@ -64,7 +65,14 @@ def _chosen(found: Sequence[TextHit], df: dict[str, int], limit: int) -> Sequenc
 
 
 def nearest(
-    tables: Tables, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+    tables: Tables,
+    scope: Scope,
+    kind: type[Node],
+    vector: Sequence[float],
+    *,
+    model: str,
+    limit: int,
+    where: Where | None = None,
 ) -> Sequence[Neighbour]:
     """Return the nearest visible nodes of `kind` by cosine; vectors of another size or of length 0 are left out."""
     sight = Sight(tables, scope)
@@ -72,6 +80,7 @@ def nearest(
         Neighbour(id=node.id, similarity=similarity)
         for node in tables.of_kind(kind).values()
         if getattr(node, "embedding_model", None) == model
+        and fits(tables, node, where)
         and sight.sees(node)
         and (similarity := _cosine(vector, getattr(node, "embedding", None))) is not None
     ]

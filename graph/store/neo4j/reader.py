@@ -109,10 +109,19 @@ class Neo4jReader:
         return await search.match(self._runner, scope, question, await self._clauses_of(scope))
 
     async def nearest(
-        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str, limit: int
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str,
+        limit: int,
+        where: Where | None = None,
     ) -> Sequence[Neighbour]:
         clauses = await self._clauses_of(scope)
-        return await vectors.nearest(self._runner, scope, kind, vector, model=model, limit=limit, clauses=clauses)
+        return await vectors.nearest(
+            self._runner, scope, kind, vector, model=model, limit=limit, clauses=clauses, where=where
+        )
 
     async def _clauses_of(self, scope: Scope) -> Sequence[str]:
         """Return the clauses a viewer passes, looked up once a reader; a writer forgets them when it admits."""

@@ -14,10 +14,11 @@ from graph.model.access import Scope, SystemScope
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import names, visible
+from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES
 from graph.store.neo4j.find import ANY_TAG, NODE_OF_ROW, audience_rows
-from graph.store.query import Neighbour
+from graph.store.query import Neighbour, Where
 
 _ROUNDING = 1e-5
 """How far the engine's figure, between 0 and 1, may be from the true one."""
@@ -41,14 +42,16 @@ async def nearest(
     model: str,
     limit: int,
     clauses: Sequence[str],
+    where: Where | None = None,
 ) -> Sequence[Neighbour]:
     """Return the visible nodes whose vector of `model` is nearest; `clauses` are those the viewer passes."""
     usable = any(vector) and all(map(math.isfinite, vector)) and limit > 0
     if not usable or names.vector_field(kind) is None or not visible.may_see_kind(scope, kind):
         return ()
+    compiler = Compiler(kind)
     rows = await table(
         runner,
-        f"{_candidates(scope, kind)} {_RANKED}",
+        f"{_candidates(scope, kind, compiler.where(where))} {_RANKED}",
         f"one.n.id, one.n.{VECTOR_BYTES}",
         model=model,
         size=len(vector),
@@ -57,19 +60,20 @@ async def nearest(
         rounding=_ROUNDING,
         **({} if isinstance(scope, SystemScope) else {"clauses": clauses, "tag": ANY_TAG, "from": ""}),
         kind=kind.__name__,
+        **compiler.parameters,
         **visible.scope_parameters(scope),
     )
     neighbours = [Neighbour(id=NodeId(id), similarity=_cosine(vector, bytes(data))) for id, data in rows]
     return sorted(neighbours, key=lambda found: (-found.similarity, found.id))[:limit]
 
 
-def _candidates(scope: Scope, kind: type[Node]) -> str:
-    """Return the start of a statement that binds each visible node with a comparable vector to ``n``, once."""
+def _candidates(scope: Scope, kind: type[Node], fits: str) -> str:
+    """Return the start of a statement that binds each visible node that fits, with a vector to compare, to ``n``."""
     if isinstance(scope, SystemScope):
-        return f"MATCH (n:{kind.__name__}) WHERE {visible.seen(scope)} AND {_COMPARABLE} WITH n"
+        return f"MATCH (n:{kind.__name__}) WHERE {visible.seen(scope)} AND {_COMPARABLE} AND ({fits}) WITH n"
     return (
         "UNWIND $clauses AS clause WITH clause, $tag AS tag CALL (clause, tag) { "
-        f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND {_COMPARABLE} RETURN n }} WITH DISTINCT n"
+        f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND {_COMPARABLE} AND ({fits}) RETURN n }} WITH DISTINCT n"
     )
 
 

@@ -131,10 +131,17 @@ class Ask:
         return sorted(hit.id for hit in matches.hits)
 
     async def nearest(
-        self, scope: Scope, kind: type[Node], vector: Sequence[float], *, model: str = "m", limit: int = 10
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str = "m",
+        limit: int = 10,
+        where: Where | None = None,
     ) -> list[Neighbour]:
         async with self.store.reading() as reader:
-            return list(await reader.nearest(scope, kind, vector, model=model, limit=limit))
+            return list(await reader.nearest(scope, kind, vector, model=model, limit=limit, where=where))
 
     async def texts_of(self, *guards: NodeId) -> list[TextRow]:
         async def work(writer: Any) -> list[TextRow]:
