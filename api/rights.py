@@ -62,6 +62,8 @@ QUERIES: Mapping[str, Needs] = {
     "tokens": Needs.SELF_OR_ADMIN,
     "members": Needs.HOST,
     "adminLog": Needs.AUDITOR,
+    "connectors": Needs.ADMIN,
+    "signalSources": Needs.HOST,
 }
 
 MUTATIONS: Mapping[str, Needs] = {
@@ -70,6 +72,12 @@ MUTATIONS: Mapping[str, Needs] = {
     "setRoutingRule": Needs.ADMIN,
     "ingestMessages": Needs.HOST,
     "recordTaskResult": Needs.HOST,
+    "ingestSignal": Needs.HOST,
+    "createSignalSource": Needs.ADMIN,
+    "setSignalSource": Needs.ADMIN,
+    "createConnector": Needs.ADMIN,
+    "setConnectorState": Needs.ADMIN,
+    "syncConnector": Needs.HOST,
     "submitFile": Needs.CURATOR,
     "submitText": Needs.CURATOR,
     "submitUrl": Needs.CURATOR,

@@ -13,6 +13,7 @@ from strawberry.types import ExecutionContext
 
 from api.graphql.mutations.administration import ProvisioningMutations, RightMutations
 from api.graphql.mutations.changes import ChangeMutations
+from api.graphql.mutations.connectors import ConnectorMutations
 from api.graphql.mutations.conversations import ConversationMutations
 from api.graphql.mutations.entries import EntryMutations
 from api.graphql.mutations.importing import AnchorMutations, ImportMutations
@@ -21,10 +22,12 @@ from api.graphql.mutations.materials import MaterialMutations
 from api.graphql.mutations.models import ModelMutations
 from api.graphql.mutations.operating import OperatingMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
+from api.graphql.mutations.signals import SignalMutations
 from api.graphql.mutations.sources import SourceMutations
 from api.graphql.prepared import UsePrepared
 from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
+from api.graphql.queries.connectors import ConnectorQueries
 from api.graphql.queries.dreaming import DreamingQueries
 from api.graphql.queries.entries import EntryQueries
 from api.graphql.queries.graph import GraphQueries
@@ -48,6 +51,7 @@ Query = merge_types(
         MaterialQueries,
         MemoryQueries,
         AdminQueries,
+        ConnectorQueries,
         LearningQueries,
         DreamingQueries,
         OperatingQueries,
@@ -70,6 +74,8 @@ Mutation = merge_types(
         ModelMutations,
         LearningMutations,
         OperatingMutations,
+        SignalMutations,
+        ConnectorMutations,
     ),
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from api.graphql.context import RequestContext
 from api.graphql.types.audit import AuditRecord
+from api.graphql.types.connectors import Connector, SignalSource
 from api.graphql.types.dreaming import DreamBatch, DreamRun
 from api.graphql.types.evidence import Channel, Conversation, Episode, Source, Thread
 from api.graphql.types.knowledge import (
@@ -55,6 +56,8 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     memo_views.MemoView: ResidentMemo.from_domain,
     memo_views.MemoLineView: MemoLine.from_domain,
     work.AuditRecord: AuditRecord.from_domain,
+    learning.Connector: Connector.from_domain,
+    learning.SignalSource: SignalSource.from_domain,
 }
 """Every kind that clients may meet beside entries; what is not here is never shown."""
 
@@ -83,6 +86,8 @@ NODE_TYPES: tuple[type[Node], ...] = (
     ResidentMemo,
     MemoLine,
     AuditRecord,
+    Connector,
+    SignalSource,
 )
 
 

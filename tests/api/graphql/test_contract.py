@@ -30,7 +30,6 @@ LEFT_OUT = {
     "LintRule",
     "Query.status",
     "Query.lint",
-    "Mutation.ingestSignal",
     "Mutation.runDreaming",
 }
 """Parts of KN-109 that are not there yet."""
