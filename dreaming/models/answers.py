@@ -16,12 +16,11 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from dreaming.models.port import Finish, ModelAnswer
+from dreaming.models.port import MAX_CHARS, Finish, ModelAnswer
 from graph.model.fields import Json
 
 M = TypeVar("M", bound=BaseModel)
 
-MAX_CHARS = 2_000_000
 MAX_OBJECTS = 64
 """So many places where an object could begin are looked at."""
 MAX_ERRORS = 20
@@ -75,6 +74,8 @@ def read_answer(answer: ModelAnswer, shape: type[M]) -> Good[M] | Unusable:
         if value is None:
             open_end = True
             continue
+        if _names_a_key_twice(value):  # which of the two is meant, nobody knows
+            return Unusable(problem=Problem.INVALID, errors=("answer: an object names a key twice",))
         found.append(value)
         good = _checked(value, shape)
         if isinstance(good, Good):
@@ -92,7 +93,7 @@ def _spoken(text: str) -> tuple[str, bool]:
 
 def _objects(text: str) -> Iterator[dict[str, Json] | None]:
     """Yield the JSON objects of a text from left to right; None for one that begins and never ends."""
-    decoder = json.JSONDecoder(parse_constant=_refuse)
+    decoder = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_object)
     at = text.find("{")
     for _ in range(MAX_OBJECTS):
         if at < 0:
@@ -109,6 +110,22 @@ def _objects(text: str) -> Iterator[dict[str, Json] | None]:
         else:
             yield value
         at = text.find("{", end)
+
+
+class _Ambiguous(dict[str, Json]):
+    """An object in which a key stands twice."""
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else _Ambiguous(made)
+
+
+def _names_a_key_twice(value: Json) -> bool:
+    """Tell whether any object within has a key twice; nesting is bounded by the decoder's own recursion."""
+    if isinstance(value, dict):
+        return isinstance(value, _Ambiguous) or any(_names_a_key_twice(item) for item in value.values())
+    return isinstance(value, list) and any(_names_a_key_twice(item) for item in value)
 
 
 def _refuse(name: str) -> Json:

@@ -16,6 +16,9 @@ import rfc8785
 from graph.model.errors import ModelUnavailable as ModelUnavailable
 from graph.model.fields import Json
 
+MAX_CHARS = 2_000_000
+"""A longer answer is no answer to anything that is asked here; it is neither read nor kept whole."""
+
 
 class Role(StrEnum):
     """Who says a message of a prompt."""

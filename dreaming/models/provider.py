@@ -12,7 +12,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dreaming.models.port import ChatMessage, Finish, ModelAnswer, ModelRequest, Role
+from dreaming.models.port import MAX_CHARS, ChatMessage, Finish, ModelAnswer, ModelRequest, Role
 from graph.model.errors import ModelUnavailable, ProfileUnavailable
 from graph.model.fields import Json
 from graph.model.nodes.learning import ModelProfile
@@ -173,8 +173,9 @@ _FINISH: Mapping[str | None, Finish] = MappingProxyType({"length": Finish.LENGTH
 def _answer(response: ModelResponse, name: str) -> ModelAnswer:
     from pydantic_ai.messages import TextPart
 
+    said = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     return ModelAnswer(
-        text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
+        text=said[: MAX_CHARS + 1],
         input_tokens=response.usage.input_tokens or 0,
         output_tokens=response.usage.output_tokens or 0,
         finish=_FINISH.get(response.finish_reason, Finish.STOP),

@@ -21,6 +21,7 @@ class Reply:
         finish: ``stop`` or ``length`` or ``refused``, in words of ours.
         hangs: nothing is ever sent.
         cut: only half of the body is sent before the connection closes.
+        resets: the connection is broken off before anything is sent.
     """
 
     text: str | Callable[[Any], str] = "hello"
@@ -30,6 +31,7 @@ class Reply:
     finish: str = "stop"
     hangs: bool = False
     cut: bool = False
+    resets: bool = False
 
 
 @dataclass
@@ -38,10 +40,12 @@ class ModelServer:
 
     Attributes:
         asked: path, headers and JSON body of each request.
+        is_asked: set by the first.
     """
 
     replies: list[Reply] = field(default_factory=lambda: [Reply()])
     asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+    is_asked: asyncio.Event = field(default_factory=asyncio.Event)
     _server: asyncio.Server | None = None
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
 
@@ -67,8 +71,11 @@ class ModelServer:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             path, headers, body = await _request(reader)
             self.asked.append((path, headers, body))
+            self.is_asked.set()
             reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
-            if reply.hangs:
+            if reply.resets:
+                writer.transport.abort()
+            elif reply.hangs:
                 await reader.read()  # until the client gives up
             else:
                 said = reply.text(body) if callable(reply.text) else reply.text
