@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from dreaming.jobs import Handler
 from dreaming.models.port import ModelPort, ModelRequest, Role
 from dreaming.models.scripted import ScriptedModel
 from dreaming.stage_b import dream_agent
@@ -82,6 +83,10 @@ class Shown:
         blocks = [block for entry in self.lines("Entries") for block in entry.get("blocks", ())]
         return next(block for block in blocks if block.get("text") == text)
 
+    def relation(self, type: str) -> Json:
+        """Return the line of a relation of a type."""
+        return next(line for line in self.lines("Relations") if line["type"] == type)
+
     def hidden(self) -> list[Json]:
         """Return the blocks without a text."""
         return [b for entry in self.lines("Entries") for b in entry.get("blocks", ()) if b.get("hidden")]
@@ -120,6 +125,7 @@ class Night:
         default_factory=lambda: ScriptedModel().on(SELECT, everything).on(DECIDE, {"operations": []})
     )
     instead: ModelPort | None = None
+    handlers: dict[str, Handler] = field(default_factory=lambda: {"stage_b": dream_agent})
     outcomes: list[str] = field(default_factory=list)
 
     async def make(self) -> Night:
@@ -149,11 +155,11 @@ class Night:
         return [Shown(request) for request in self.model.asked_for(purpose)]
 
     def worker(self, name: str = "") -> Worker:
-        """Return a worker that does Stage B and nothing else."""
+        """Return a worker that does Stage B and nothing else, unless a test says otherwise."""
         return Worker(
             deps=self.world.deps,
             anchor_minutes=0,
-            handlers={"stage_b": dream_agent},
+            handlers=self.handlers,
             models=lambda profile: self.instead or self.model,
             on_step=lambda kind, outcome: self.outcomes.append(outcome),
             owner=name,
