@@ -16,7 +16,9 @@ from types import MappingProxyType
 from typing import Any
 
 from dreaming.connectors import sync_connector
+from dreaming.embedding import make_vectors
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
+from dreaming.materials import learn_material
 from dreaming.stage_a import dream_channel
 from dreaming.stage_b import dream_agent
 from graph.model.errors import AlreadyExists, LeaseLost, ModelBudgetSpent, ModelUnavailable, RootwardError, StoreError
@@ -29,6 +31,7 @@ from graph.services.admin.blobs import collect_blobs
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink, keep_anchoring, workspaces
 from graph.services.knowledge.connectors import arrange_syncs
+from graph.services.learning.embedding import arrange_embedding
 from graph.services.learning.given_up import given_up
 from graph.services.learning.jobs import JOBS, enqueue, job_id
 from graph.services.learning.stage_a import arrange_stage_a
@@ -49,12 +52,24 @@ async def _collect(work: WorkContext) -> Json:
 
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
-    {"collect_blobs": _collect, "stage_a": dream_channel, "stage_b": dream_agent, "sync_connector": sync_connector}
+    {
+        "collect_blobs": _collect,
+        "embed": make_vectors,
+        "learn_material": learn_material,
+        "stage_a": dream_channel,
+        "stage_b": dream_agent,
+        "sync_connector": sync_connector,
+    }
 )
 """What this version does; the table says of the other kinds that they are not built."""
 
 LOOKOUTS: Mapping[str, Callable[[Deps], Awaitable[object]]] = MappingProxyType(
-    {"stage_a": arrange_stage_a, "stage_b": arrange_stage_b, "sync_connector": arrange_syncs}
+    {
+        "embed": arrange_embedding,
+        "stage_a": arrange_stage_a,
+        "stage_b": arrange_stage_b,
+        "sync_connector": arrange_syncs,
+    }
 )
 """Of kinds whose work becomes due by itself: looks what is due and asks for its jobs."""
 LOOK_EVERY_MS = 15_000

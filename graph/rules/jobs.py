@@ -102,13 +102,14 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
             "Reads new messages of one channel and writes down what they say.", attempts=None, built=True
         ),
         "stage_b": _model("Curates what an agent's new evidence says.", attempts=None, built=True),
-        "learn_material": _model("Reads a file, text or page that was handed in."),
+        "learn_material": _model("Reads a file, text or page that was handed in.", built=True),
         "embed": JobKind(
             what="Makes vectors of texts.",
             backoff_s=MODEL_BACKOFF_S,
             attempts=None,
             limit_s=600,
             budget="the texts of one batch",
+            built=True,
         ),
         "sync_connector": JobKind(what="Fetches what changed at one connector.", attempts=None, built=True),
         "learn_session": _dropped("Consolidates the memory of one session."),
