@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from starlette.routing import BaseRoute
 from api.adapters.blobs import open_blobs
 from api.adapters.connectors.feed import FeedPlaces
 from api.adapters.connectors.folder import FolderPlaces
+from api.adapters.credentials import from_environment
 from api.adapters.extract import DocumentExtractor
 from api.adapters.fetch import SafeFetcher
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
@@ -20,10 +22,11 @@ from api.app import Check, Parts, create_app
 from api.auth import Authenticator, Verifier
 from api.observability import PrometheusFigures
 from api.settings import Settings, store_file
+from dreaming.models.embedding_making import Embedders, http_reranker
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
-from graph.ports import BlobStore, DocumentPlaces, PageFetcher, Randomness, Reranker
+from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
@@ -33,6 +36,7 @@ from graph.store.port import Store
 from graph.text.tokens import ApproximateTokenizer
 
 BLOBS_FOLDER = "blobs"
+MODELS_FOLDER = "models"
 
 Starting = Callable[[Deps], Awaitable[None]]
 """Something to do once the store is open, before requests are taken."""
@@ -48,6 +52,7 @@ class Ports:
     store: Store | None = None
     blobs: BlobStore | None = None
     fetcher: PageFetcher | None = None
+    embedders: EmbedderMaker | None = None
     reranker: Reranker | None = None
     places: Mapping[str, DocumentPlaces] | None = None
 
@@ -120,7 +125,8 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         blobs=ports.blobs or open_blobs(settings.blobs.url or _folder(settings.data_dir / BLOBS_FOLDER)),
         fetcher=fetcher,
         extractor=DocumentExtractor(),
-        reranker=ports.reranker,
+        embedders=ports.embedders or _embedders(settings),
+        reranker=ports.reranker or _reranker(settings),
         places=ports.places or document_places(settings, fetcher),
         figures=counted,
     )
@@ -132,6 +138,28 @@ def document_places(settings: Settings, fetcher: PageFetcher) -> Mapping[str, Do
     if settings.connectors.folders:
         places["folder"] = FolderPlaces(allowed=[Path(folder) for folder in settings.connectors.folders])
     return places
+
+
+def models_folder(settings: Settings) -> Path:
+    """Return where embedding models that run here are."""
+    return Path(settings.models.folder) if settings.models.folder else settings.data_dir / MODELS_FOLDER
+
+
+def _embedders(settings: Settings) -> EmbedderMaker:
+    return Embedders(
+        folder=models_folder(settings),
+        credentials=from_environment(os.environ),
+        credential=settings.embedding.credential,
+        url=settings.embedding.url,
+        timeout_s=settings.embedding.timeout_seconds,
+        threads=settings.models.threads,
+    )
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    given = settings.rerank
+    key = from_environment(os.environ)(given.credential) if given.credential else None
+    return http_reranker(given.url, given.model, key) if given.url else None
 
 
 def make_store(settings: Settings, clock: Clock) -> Store:
@@ -191,6 +219,8 @@ async def running(deps: Deps, on_start: Sequence[Starting] = ()) -> AsyncIterato
         yield
     finally:
         await deps.store.close()
+        if isinstance(deps.embedders, Embedders):
+            await deps.embedders.aclose()
 
 
 def _store_check(store: Store) -> Check:

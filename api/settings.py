@@ -114,6 +114,32 @@ class WorkerSettings(_Section):
     in_server: bool = True
 
 
+class EmbeddingSettings(_Section):
+    """Where ``embedding.provider`` `openai` is: OpenAI's form of an address, empty for OpenAI itself."""
+
+    url: str = ""
+    credential: str = "env:OPENAI_API_KEY"
+    timeout_seconds: float = Field(default=60, gt=0, le=600)
+
+
+class ModelsSettings(_Section):
+    """Embedding models that run here: their folder (empty: in the data directory) and the Maven repository they come
+    from (empty: Maven itself gets them).
+    """
+
+    folder: str = ""
+    repository: str = ""
+    threads: int = Field(default=1, ge=1, le=64)
+
+
+class RerankSettings(_Section):
+    """The address of an outside reranker, such as ``https://…/v1/rerank``; off while it is empty."""
+
+    url: str = ""
+    model: str = ""
+    credential: str = ""
+
+
 class LogSettings(_Section):
     """How much is logged, and in which form."""
 
@@ -135,6 +161,9 @@ class Settings(_Section):
     connectors: ConnectorSettings = ConnectorSettings()
     keys: KeySettings = KeySettings()
     worker: WorkerSettings = WorkerSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    models: ModelsSettings = ModelsSettings()
+    rerank: RerankSettings = RerankSettings()
     log: LogSettings = LogSettings()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.commands import administering, asking, data, server
+from api.cli.commands import administering, asking, data, local_models, server
 
 
 def register(app: typer.Typer) -> None:
@@ -13,3 +13,4 @@ def register(app: typer.Typer) -> None:
     asking.register(app)
     data.register(app)
     administering.register(app)
+    local_models.register(app)
