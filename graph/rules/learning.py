@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from graph.model.errors import BadState
-from graph.model.ids import NodeId
+from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import LearningState, Source
+from graph.model.nodes.learning import Progress
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 
@@ -20,8 +21,17 @@ def learning_key(source: NodeId) -> str:
     return f"{LEARN_MATERIAL}:{source}"
 
 
-def learning_job(source: Source, id_: NodeId, at: Millis) -> Job:
-    """Return the job that learns from a source; one that failed already is never claimed."""
+def learning_progress_id(source: NodeId) -> NodeId:
+    """Return the id of the row that says how far a source was read.
+
+    >>> learning_progress_id(NodeId("src_01"))
+    'prg_learn/src.01'
+    """
+    return node_id(Progress.PREFIX, f"learn/{source.replace('_', '.', 1)}")
+
+
+def learning_job(source: Source, id_: NodeId, at: Millis, *, agent: NodeId) -> Job:
+    """Return the job that learns from a source for an agent; one that failed already is never claimed."""
     failed = source.learning_state == LearningState.FAILED
     return Job(
         id=id_,
@@ -30,6 +40,7 @@ def learning_job(source: Source, id_: NodeId, at: Millis) -> Job:
         kind=LEARN_MATERIAL,
         state=LearningState.FAILED if failed else LearningState.QUEUED,
         subject_id=source.id,
+        agent_id=agent,
         unique_key=learning_key(source.id),
         due_at=at,
         last_error=source.learning_code,

@@ -204,7 +204,7 @@ async def write_material(
     """Write a source that is learned from, with its job and whatever `changes` holds, in one commit."""
     assert source.pool is not None
     whole = changes or Changes()
-    whole.puts[:0] = [source, learning_job(source, cmd.deps.new_id(Job.PREFIX), cmd.at)]
+    whole.puts[:0] = [source, await _new_job(cmd, source)]
     whole.links.append(Edge(type=EdgeType.SCOPED_TO, source=source.id, target=source.pool))
     if replaces is not None:
         whole.links.append(Edge(type=EdgeType.SUPERSEDES, source=source.id, target=replaces.id))
@@ -297,9 +297,17 @@ async def _retire(cmd: Command, changes: Changes, old: Source) -> None:
         changes.patch(job.id, state=str(LearningState.FAILED), last_error=SUPERSEDED, fence=job.fence + 1)
 
 
+async def _new_job(cmd: Command, source: Source) -> Job:
+    """Return the job of a source, for the agent that owns its base."""
+    assert source.pool is not None
+    base = (await cmd.writer.get(COMMIT_GUARD, [source.pool]))[source.pool]
+    assert isinstance(base, KnowledgeBase)
+    return learning_job(source, cmd.deps.new_id(Job.PREFIX), cmd.at, agent=base.owner_id)
+
+
 async def _queue_again(cmd: Command, source: Source, job: Job | None) -> None:
     if job is None:
-        await cmd.writer.put([learning_job(source, cmd.deps.new_id(Job.PREFIX), cmd.at)])
+        await cmd.writer.put([await _new_job(cmd, source)])
         return
     fields = {
         "state": str(LearningState.QUEUED),

@@ -13,6 +13,7 @@ from graph.model.nodes.knowledge import Entry, KbKind
 from graph.model.nodes.work import AuditRecord
 from graph.ports import Loss
 from graph.rules.connectors import ConnectorState
+from graph.rules.pending import pending_id
 from graph.rules.pools import base_id
 from graph.services.access.settings_write import set_setting
 from graph.services.knowledge.blocks import blocks_of
@@ -112,19 +113,24 @@ async def test_a_changed_document_replaces_its_mirror_as_a_whole(world: TeamWorl
 
 @pytest.mark.req("MA-21")
 @pytest.mark.parametrize("who", ["ana", "atlas"])
-async def test_nobody_else_writes_to_a_mirror(world: TeamWorld, connected: Connected, who: str) -> None:
+async def test_nobody_else_writes_to_a_mirror(world: TeamWorld, clock: HeldClock, who: str) -> None:
+    connected = await Connected(world, clock).make(KbKind.CHANNEL, world.ops)
+    connected.place.documents = {"plan.md": PLAN}
     await connected.sync()
     entry = await connected.mirror("plan.md")
     writer = world.ana if who == "ana" else world.atlas
     said = await world.say(world.ops, "We ship in July.")
     content = add(entry, block("We ship in July.", cite(said, "We ship in July")))
-    base = base_id(world.name, world.atlas, KbKind.SHARED)
-    where = {"kb_id": base} if who == "ana" else {"conversation_id": (await world.open(world.ops)).id}
+    kb = base_id(world.name, world.atlas, KbKind.CHANNEL, world.ops) if who == "ana" else None
+    conversation = None if kb else (await world.open(world.ops)).id
     with pytest.raises(OperationRejected) as refused:
-        await run(world, writer, lambda cmd: apply_operations(cmd, operations=[content], reason="r", **where))
-    assert refused.value.rule_code in ("READ_ONLY_MIRROR", "SCOPE_FORBIDDEN")
+        await run(
+            world,
+            writer,
+            lambda cmd: apply_operations(cmd, operations=[content], reason="r", kb_id=kb, conversation_id=conversation),
+        )
+    assert refused.value.rule_code == "READ_ONLY_MIRROR"
     if who == "ana":
-        assert refused.value.rule_code == "READ_ONLY_MIRROR"
         with pytest.raises(OperationRejected, match="mirror"):
             await run(world, writer, lambda cmd: delete_entry(cmd, entry, expected_version=1, reason="gone"))
 
@@ -229,11 +235,8 @@ async def test_what_a_loss_hides_is_offered_to_be_written_from_other_evidence(
         world.ana,
         lambda cmd: apply_operations(cmd, operations=[create("Helio", both)], reason="r", kb_id=base),
     )
-    await world.deps.store.transact(
-        lambda writer: writer.patch_many(
-            {f"pit_{i.replace('_', '.')}": {"state": "consumed"} for i in (plan.id, names.id)}
-        )  # type: ignore[misc]
-    )
+    used = {pending_id(id_): {"state": "consumed"} for id_ in (plan.id, names.id)}
+    await world.deps.store.transact(lambda writer: writer.patch_many(used))
     del connected.place.documents["plan.md"]
     await connected.sync()
     await connected.sync()
@@ -309,11 +312,11 @@ async def test_two_documents_of_one_title_have_two_names(world: TeamWorld, conne
     connected.place.documents = {"a/plan.md": PLAN, "b/plan.md": "Another plan."}
     connected.place.titles = {"a/plan.md": "Plan", "b/plan.md": "Plan"}
     await connected.sync()
-    shown = {
-        name: await ask(world, world.ben, lambda s, m=m: s.open_one(m.entry_id, Entry))
-        for name, m in (await connected.mirrors()).items()
-    }  # type: ignore[misc]
-    assert {name: entry.name for name, entry in shown.items()} == {
+    shown = {}
+    for name in ("a/plan.md", "b/plan.md"):
+        entry = await connected.mirror(name)
+        shown[name] = (await ask(world, world.ben, lambda s, id_=entry: s.open_one(id_, Entry))).name  # type: ignore[misc]
+    assert shown == {
         "a/plan.md": "Plan",
         "b/plan.md": "Plan (b/plan.md)",
     }
