@@ -54,6 +54,8 @@ QUERIES: Mapping[str, Needs] = {
     "residentMemo": Needs.SIGNED_IN,
     "dreamRuns": Needs.SIGNED_IN,
     "survivalRate": Needs.SIGNED_IN,
+    "status": Needs.SIGNED_IN,
+    "lint": Needs.SIGNED_IN,
     "jobs": Needs.SIGNED_IN,
     "modelProfiles": Needs.SIGNED_IN,
     "viewer": Needs.SIGNED_IN,
@@ -120,6 +122,7 @@ MUTATIONS: Mapping[str, Needs] = {
     "deleteModelProfile": Needs.ADMIN,
     "cancelJob": Needs.JOB_CURATOR,
     "releaseJob": Needs.JOB_CURATOR,
+    "runDreaming": Needs.HUMAN_CURATOR,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {

@@ -10,6 +10,7 @@ from strawberry.dataloader import DataLoader
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
+from graph.model.nodes.learning import DreamRun
 from graph.model.nodes.work import AuditRecord
 from graph.rules.as_of import AsOf
 from graph.services.access.session import Session
@@ -28,6 +29,7 @@ from graph.services.knowledge.nodes import NodeView, node_views
 from graph.services.knowledge.projection import projections
 from graph.services.knowledge.relations import RelationDirection
 from graph.services.knowledge.views import AttributeView, BlockVersionView, BlockView, EntryView, RelationView
+from graph.services.learning.dream_runs import run_views
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -109,6 +111,11 @@ class Loaders:
     def restored_by(self) -> DataLoader[NodeId, tuple[AuditRecord, ...]]:
         """The loader of the records that restored a record."""
         return self.get("restored_by", restored_by, tuple)
+
+    @property
+    def dream_runs(self) -> DataLoader[NodeId, DreamRun | None]:
+        """The loader of runs of Dreaming, each as the caller sees it."""
+        return self.get("dream_runs", run_views, _none)
 
     async def _nodes(self, ids: list[NodeId]) -> list[Node | None]:
         found = await self.session.open(ids)

@@ -36,6 +36,7 @@ from api.graphql.queries.materials import MaterialQueries
 from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.queries.operating import OperatingQueries
+from api.graphql.queries.status import StatusQueries
 from api.graphql.scalars import SCALARS
 from api.graphql.subscriptions import Subscription
 from api.graphql.types.inputs import CitationInput
@@ -55,6 +56,7 @@ Query = merge_types(
         LearningQueries,
         DreamingQueries,
         OperatingQueries,
+        StatusQueries,
     ),
 )
 Mutation = merge_types(

@@ -20,7 +20,7 @@ from api.graphql.types.inputs import AuditFilter, audit_filter_of
 from api.graphql.types.materials import Material
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId
-from graph.model.nodes import evidence, learning, work
+from graph.model.nodes import evidence, work
 from graph.services.access.session import Session, read
 from graph.services.knowledge import audit_log
 from graph.services.knowledge.audit_feed import POLL_SECONDS, FeedPlace, begin_feed, newer_records
@@ -107,8 +107,8 @@ def _record_event(id_: NodeId) -> Event:
 
 def _run_event(id_: NodeId) -> Event:
     async def load(ctx: RequestContext) -> DreamRun | None:
-        node = await ctx.loaders.nodes.load(id_)
-        return DreamRun.from_domain(node) if isinstance(node, learning.DreamRun) else None
+        found = await ctx.loaders.dream_runs.load(id_)
+        return None if found is None else DreamRun.from_domain(found)
 
     return Event(load=load)
 

@@ -7,10 +7,9 @@ from datetime import date
 from typing import Final
 
 import regex
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
 
-from graph.text.similarity import can_be_near, key_similarity, name_key
+from graph.rules.near_keys import ROUNDING, near_keys
+from graph.text.similarity import key_similarity, name_key
 
 NEAR_SIMILARITY: Final = 0.85
 """Default of ``lint.similarity`` and the fixed limit of DR-65."""
@@ -85,8 +84,8 @@ def near_pairs(
     for entry in entries:
         for name in entry.names:
             owners.setdefault(name_key(name), set()).add(entry.id)
-    found: set[NearPair] = set()
-    for key, other in _near_keys(owners, similarity):
+    found = {pair for ids in owners.values() if len(ids) > 1 for pair in _pairs(ids, ids)}
+    for key, other in near_keys(owners, similarity):
         found.update(_pairs(owners[key], owners[other]))
     return sorted(found.difference(distinct))
 
@@ -143,37 +142,7 @@ def _is_day(digits: str) -> bool:
 
 
 def _reaches(key: str, other: str, similarity: float) -> bool:
-    return key_similarity(key, other) >= similarity - _ROUNDING
-
-
-_ROUNDING: Final = 1e-6  # RapidFuzz loses a hit at exactly the limit to rounding; real steps are far larger
-
-
-def _near_keys(keys: Iterable[str], similarity: float) -> Iterator[tuple[str, str]]:
-    """Yield each equal or near pair of keys once; only keys of fitting length are compared."""
-    by_length: dict[int, list[str]] = {}
-    for key in keys:
-        yield key, key
-        if can_be_near(key):
-            by_length.setdefault(len(key), []).append(key)
-    for length, group in by_length.items():
-        for place, key in enumerate(group):
-            yield from ((key, other) for other in _near_in(key, group[place + 1 :], similarity))
-            for longer, longer_group in by_length.items():
-                if length < longer and length >= (similarity - _ROUNDING) * longer:
-                    yield from ((key, other) for other in _near_in(key, longer_group, similarity))
-
-
-def _near_in(key: str, others: Sequence[str], similarity: float) -> list[str]:
-    found = process.extract(
-        key,
-        others,
-        scorer=Levenshtein.normalized_similarity,
-        processor=None,
-        score_cutoff=similarity - _ROUNDING,
-        limit=None,
-    )
-    return [other for other, _, _ in found]
+    return key_similarity(key, other) >= similarity - ROUNDING
 
 
 def _pairs(ids: Iterable[str], others: Collection[str]) -> Iterator[NearPair]:

@@ -1,4 +1,4 @@
-"""Provisioning of Skills, and items that wait for Dreaming.
+"""Provisioning of Skills, items that wait for Dreaming, and runs by hand.
 
 Lessons and memos are written by `applyOperations` (KN-111).
 """
@@ -11,10 +11,13 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import context
+from api.graphql.types.dreaming import DreamRun
 from api.graphql.types.learning import Skill, SkillOverlay
+from graph.services.learning.dream_runs import run_views
 from graph.services.learning.pending import release_parked
 from graph.services.learning.skill_provisioning import provision_skill, set_skill_enabled
 from graph.services.learning.skills import overlay_views
+from graph.services.learning.stage_b import request_run
 
 
 @strawberry.type
@@ -39,3 +42,9 @@ class LearningMutations:
     async def release_parked(self, info: Info[Any, Any], item_id: strawberry.ID) -> bool:
         ctx = context(info)
         return await ctx.run(info, lambda cmd: release_parked(cmd, ctx.id(item_id)))
+
+    @strawberry.mutation(description="Asks for a run of Stage B now; Stage A of a channel is never started by it.")
+    async def run_dreaming(self, info: Info[Any, Any], agent_id: strawberry.ID) -> DreamRun:
+        ctx = context(info)
+        run = await ctx.run(info, lambda cmd: request_run(cmd, ctx.id(agent_id)))
+        return DreamRun.from_domain((await run_views(ctx.session, [run.id]))[run.id])

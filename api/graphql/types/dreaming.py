@@ -181,5 +181,5 @@ class SurvivalRate:
 
 async def run_of(info: Info[Any, Any], id_: NodeId | None) -> DreamRun | None:
     """Return a run that the caller sees."""
-    node = await context(info).loaders.nodes.load(id_) if id_ else None
-    return DreamRun.from_domain(node) if isinstance(node, learning.DreamRun) else None
+    found = await context(info).loaders.dream_runs.load(id_) if id_ else None
+    return None if found is None else DreamRun.from_domain(found)

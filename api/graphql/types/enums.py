@@ -13,13 +13,17 @@ from graph.model.nodes.learning import LessonOrigin, RunState
 from graph.model.nodes.learning import Stage as DreamStage
 from graph.model.nodes.learning import Trigger as DreamTrigger
 from graph.model.nodes.people import PrincipalKind, Right
+from graph.rules.alerts import Severity
+from graph.rules.embedding import VectorKind
 from graph.rules.ingest import Arrival
 from graph.rules.jobs import JobState
+from graph.rules.lint import LintRule
 from graph.rules.proof import Reason as ProofReason
 from graph.rules.provenance import Direction as ProvenanceDirection
 from graph.rules.scopes import MemoryScope
 from graph.services.knowledge.provenance_export import ProvenanceFormat
 from graph.services.knowledge.relations import RelationDirection
+from graph.services.learning.stuck import StuckAction
 
 SHOWN = (
     strawberry.enum(Basis),
@@ -39,6 +43,10 @@ SHOWN = (
     strawberry.enum(JobState),
     strawberry.enum(DreamStage, name="DreamStage"),
     strawberry.enum(DreamTrigger, name="DreamTrigger"),
+    strawberry.enum(Severity),
+    strawberry.enum(LintRule),
+    strawberry.enum(StuckAction),
+    strawberry.enum(VectorKind),
     strawberry.enum(MemoryScope),
     strawberry.enum(Arrival),
     strawberry.enum(ProvenanceFormat),
@@ -80,6 +88,7 @@ __all__ = [
     "KbKind",
     "LearningState",
     "LessonOrigin",
+    "LintRule",
     "MemoryScope",
     "Precision",
     "PrincipalKind",
@@ -90,7 +99,10 @@ __all__ = [
     "ResultKind",
     "Right",
     "RunState",
+    "Severity",
     "SourceKind",
     "SourceState",
     "Standing",
+    "StuckAction",
+    "VectorKind",
 ]

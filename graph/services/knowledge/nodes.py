@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from graph.model.fields import Node
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.knowledge import Attribute, Block, BlockVersion, Entry, Relation
-from graph.model.nodes.learning import Lesson, MemoLine, ResidentMemo, SkillOverlay
+from graph.model.nodes.learning import DreamRun, Lesson, MemoLine, ResidentMemo, SkillOverlay
 from graph.rules.as_of import NOW
 from graph.services.access.session import Session
 from graph.services.knowledge.blocks import block_views, with_support
@@ -15,6 +15,7 @@ from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.relations import last_relation_views
 from graph.services.knowledge.support import supports_of
 from graph.services.knowledge.views import AttributeView, BlockVersionView, BlockView, EntryView, RelationView
+from graph.services.learning.dream_runs import run_views
 from graph.services.learning.resident_memo import MemoLineView, MemoView, memo_line_views, memo_views_by_id
 from graph.services.learning.skills import LessonView, OverlayView, lesson_views, overlay_views_by_id
 
@@ -91,6 +92,10 @@ async def _memo_lines(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId
     return dict(await memo_line_views(session, ids))
 
 
+async def _runs(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
+    return dict(await run_views(session, ids))
+
+
 async def _as_stored(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
     return dict(await session.open(ids))
 
@@ -105,4 +110,5 @@ _VIEWS: Mapping[str, Callable[[Session, Sequence[NodeId]], Awaitable[Mapping[Nod
     SkillOverlay.PREFIX: _overlays,
     ResidentMemo.PREFIX: _memos,
     MemoLine.PREFIX: _memo_lines,
+    DreamRun.PREFIX: _runs,
 }

@@ -1,6 +1,7 @@
 """Runs of Dreaming as a reader sees them: what was read and changed, what was rejected and why (DR-54, DR-80, DR-81).
 
-A run is shown to who reads the knowledge base it writes to, so that a run over a private chat tells others nothing.
+A run is shown to who reads a knowledge base that it writes to, and told by the batches that he sees, so that what it
+did in a private chat tells others nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from graph.model.ids import NodeId
 from graph.model.nodes.learning import DreamBatch, DreamRun, RunState
 from graph.model.time import Millis
+from graph.rules.seen_runs import as_seen
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, Row, counted, cut_rows, find_listing
 from graph.store.query import After, Eq, Find, In, Newest
@@ -33,7 +35,16 @@ async def dream_runs(
 ) -> Listing[DreamRun]:
     """Return a page of the runs of both stages for an agent, newest first."""
     query = Find(kind=DreamRun, where=Eq("agent_id", agent_id), order=Newest(), first=first, after=after)
-    return await find_listing(session, query)
+    listing = await find_listing(session, query)
+    batches = await batches_of_runs(session, [run.id for run in listing.items])
+    return listing.mapped(lambda run: as_seen(run, batches[run.id]))
+
+
+async def run_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, DreamRun]:
+    """Return those of the runs that the caller sees."""
+    runs = [node for node in (await session.open(ids)).values() if isinstance(node, DreamRun)]
+    batches = await batches_of_runs(session, [run.id for run in runs])
+    return {run.id: as_seen(run, batches[run.id]) for run in runs}
 
 
 async def batches_of_runs(session: Session, runs: Sequence[NodeId]) -> Mapping[NodeId, tuple[DreamBatch, ...]]:
@@ -72,7 +83,8 @@ async def run_progress(session: Session, run_id: NodeId) -> RunProgress:
         NotFound: no such run for the caller (any more).
     """
     run = await session.open_one(run_id, DreamRun)
-    return RunProgress(run=run, batches=(await batches_of_runs(session, [run_id]))[run_id])
+    batches = (await batches_of_runs(session, [run_id]))[run_id]
+    return RunProgress(run=as_seen(run, batches), batches=batches)
 
 
 def rejection_page(views: Sequence[RejectionView], *, first: int, after: After | None = None) -> Listing[RejectionView]:

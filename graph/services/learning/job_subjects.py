@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
-from graph.model.ids import NodeId, prefix_of
+from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
-from graph.model.nodes.learning import Connector, SignalSource
 from graph.model.nodes.work import Job
 from graph.rules.pools import scope_of
 from graph.rules.scopes import may_read
@@ -14,15 +13,12 @@ from graph.rules.stage_a import STAGE_A
 from graph.services.access.session import Session
 from graph.services.learning.jobs import JOBS
 
-_IN_A_BASE = (Connector.PREFIX, SignalSource.PREFIX)
-"""Subjects that no viewer reads; who reads the base that they write to may hear of their work."""
-
 
 async def told_jobs(session: Session, jobs: Collection[Job]) -> frozenset[NodeId]:
     """Return the ids of those jobs whose subject the caller may see; work about nothing in particular is among them."""
     subjects = {job.subject_id for job in jobs if job.subject_id is not None}
     shown = await session.reader.get(session.viewer, sorted(subjects))
-    bases = await _readable(session, await _bases(session, jobs))
+    bases = await _readable(session, {job.id: stage_a_base(job) for job in jobs if job.kind == STAGE_A})
     return frozenset(job.id for job in jobs if _is_told(job, shown.keys(), bases))
 
 
@@ -35,14 +31,6 @@ def stage_a_base(job: Job) -> NodeId | None:
         return None
     _, mark, rest = job.unique_key.rpartition(f":{KnowledgeBase.PREFIX}_")
     return NodeId(f"{KnowledgeBase.PREFIX}_{rest}") if mark else None
-
-
-async def _bases(session: Session, jobs: Iterable[Job]) -> dict[NodeId, NodeId | None]:
-    """Return by job the base that it works for, where that is not told by its subject."""
-    found = {job.id: stage_a_base(job) for job in jobs if job.kind == STAGE_A}
-    inside = {job.id: job.subject_id for job in jobs if job.subject_id and prefix_of(job.subject_id) in _IN_A_BASE}
-    nodes = await session.reader.get(JOBS, sorted(set(inside.values())))
-    return found | {job: nodes[subject].pool if subject in nodes else None for job, subject in inside.items()}
 
 
 async def _readable(session: Session, bases: dict[NodeId, NodeId | None]) -> dict[NodeId, bool]:

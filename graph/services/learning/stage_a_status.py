@@ -47,6 +47,15 @@ class StageAState:
 
 async def stage_a_states(session: Session, agent_id: NodeId) -> tuple[StageAState, ...]:
     """Return the channels and bases of an agent that the caller reads and in which something was said, by id."""
+    return await _states(session, agent_id, readable=True)
+
+
+async def unread_stage_a_states(session: Session, agent_id: NodeId) -> tuple[StageAState, ...]:
+    """Return the others: of these an admin is told how many are affected, and nobody which (CO-68)."""
+    return await _states(session, agent_id, readable=False)
+
+
+async def _states(session: Session, agent_id: NodeId, *, readable: bool) -> tuple[StageAState, ...]:
     channels = (await session.reader.find(COUNTING, Find(kind=Channel, where=Eq("owner_id", agent_id)))).nodes
     mine = [channel for channel in channels if channel.workspace == session.caller.workspace]
     keys = {key: channel for channel in mine for key in keys_of(channel)}
@@ -54,7 +63,7 @@ async def stage_a_states(session: Session, agent_id: NodeId) -> tuple[StageAStat
     states = []
     for key in sorted(keys):
         base = bases.get(key.kb)
-        if isinstance(base, KnowledgeBase) and may_read(session.viewer, scope_of(base)):
+        if isinstance(base, KnowledgeBase) and may_read(session.viewer, scope_of(base)) is readable:
             states.append(await _state(session.reader, key, keys[key], base))
     return tuple(state for state in states if state is not None)
 

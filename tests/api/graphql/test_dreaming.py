@@ -50,11 +50,13 @@ async def test_runs_are_told_with_their_counts_and_every_rejection(
     world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, eve: GraphQLClient, clock: FakeClock, gid: Gid
 ) -> None:
     shared, private = await base_of(world, world.ops), await base_of(world, world.chat)
-    counts: dict[str, Any] = {"materials_processed": 4, "operations": 3, "skill_updates": 1, "rejected": 3}
-    batches = [{"rejections": [rejection(2), rejection(5, "RUMOUR_OVERRIDE")]}, {"rejections": [rejection(0)]}]
-    first = await run_in(world, shared, batches=batches, **counts)
+    batches: list[dict[str, Any]] = [
+        {"rejections": [rejection(2), rejection(5, "RUMOUR_OVERRIDE")], "rejected": 2, "operations": 3},
+        {"rejections": [rejection(0)], "rejected": 1, "skill_updates": 1, "item_ids": ("a", "b", "c", "d")},
+    ]
+    first = await run_in(world, shared, batches=batches)
     clock.advance(timedelta(minutes=1))
-    await run_in(world, private, state="failed", error="MODEL_UNAVAILABLE")
+    await run_in(world, private, batches=[{"state": "failed", "error": "MODEL_UNAVAILABLE"}], state="failed")
     found = (await ana.ok(RUNS, agent=gid(world.atlas)))["dreamRuns"]
     assert found["totalCount"] == 2
     assert [edge["node"]["state"] for edge in found["edges"]] == ["FAILED", "SUCCEEDED"]
@@ -157,7 +159,7 @@ async def test_a_run_is_followed_until_it_ended(
             "batches": [{"state": "RUNNING"}],
         }
 
-        await world.deps.store.transact(lambda w: end_run(w, run.id, RunState.SUCCEEDED, clock.now(), operations=2))
+        await world.deps.store.transact(lambda writer: end_run(writer, run.id, RunState.SUCCEEDED, clock.now()))
         event = await receive(connection)
         assert event["payload"]["data"]["dreamRunProgress"]["state"] == "SUCCEEDED"
         assert (await receive(connection))["type"] == "complete"
