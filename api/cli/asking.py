@@ -28,7 +28,7 @@ query($id: ID!) {
   entry(id: $id) {
     id name type
     blocks { current {
-      id text standing stale
+      id text standing stale modifierKind recordedAt
       citations { ...cited }
       derivedFrom { __typename id ... on BlockVersion { text citations { ...cited } } }
     } }
@@ -181,6 +181,8 @@ async def _traced(asker: Asker, item: dict[str, Any]) -> list[str]:
 def _statement(version: dict[str, Any]) -> list[str]:
     stale = ", stale" if version["stale"] else ""
     lines = [f"• {version['text']} [{version['standing'].lower()}{stale}]"]
+    if version["modifierKind"] == "DREAMING":
+        lines.append(f"  learned while dreaming, {day(version['recordedAt'])}")
     lines += [f"  ↳ {citation(cited)}" for cited in version["citations"]]
     for basis in version["derivedFrom"]:
         if basis["__typename"] == "BlockVersion":

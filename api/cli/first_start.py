@@ -19,7 +19,7 @@ from api.cli.model_choice import ModelChoice, model_choice, real_models, set_lig
 from api.cli.places import ADMIN, ROOT_KEY, token_file, write_private, write_sample
 from api.sample.dreaming import Dreamed, dream, what_was_dreamed
 from api.sample.load import Progress, SampleLoader
-from api.sample.recording import SampleModel, load_recordings, pools_of
+from api.sample.recording import sample_model
 from api.sample.story import Person
 from api.settings import Settings, StoreSettings, store_file
 from dreaming.jobs import ModelMaker
@@ -114,8 +114,8 @@ async def _dream(deps: Deps, loader: SampleLoader, first: FirstStart, choice: Mo
     if choice is not None:
         models, name = real_models(deps, first.environ), choice.name
     else:
-        model = SampleModel(ids=loader.ids, pools=pools_of(loader.story), recordings=load_recordings())
-        models, name = OneModel(model=model), model.name
+        recorded = sample_model(loader.story)
+        models, name = OneModel(model=recorded), recorded.name
     first.dreaming(name, 0)
     unfinished = await dream(deps, models, partial(first.dreaming, name))
     return await what_was_dreamed(deps, loader.principal(loader.story.agent.key), name, unfinished)

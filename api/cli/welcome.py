@@ -101,7 +101,7 @@ class Welcome:
         ask = f"ask {shlex.quote(trace.question)} --as {trace.viewer} --trace"
         both = f"compare {shlex.quote(compare.question)} --as {compare.sees_more} --with {compare.sees_less}"
         return [
-            "  1. Ask a question, and trace the answer to the message behind it:",
+            "  1. Ask a question, and trace the answer to the messages behind it; some was learned while dreaming:",
             f"     {self.command} {ask}",
             "  2. Ask the same as two people; one of them sees less:",
             f"     {self.command} {both}",

@@ -1,16 +1,17 @@
 """Answers of a model about the sample, written by hand, and the model that gives them.
 
-They name things as the story does (`message:t054`, `message:t001..t013`, `entry:wan`, `block:by-rail`), since ids
-differ from load to load. An answer belongs to one question: its purpose, the version of its prompt and the knowledge
-base that it is about. Where one of the three is another, or the question does not show what the answer speaks of, there
-is no answer: a recording never answers something else. Source: AD-43, ADR 31.
+They name things as the story does (`message:t054`, `message:t001..t013`, `entry:wan`, `block:by-rail`), and episodes by
+their topic, since ids differ from load to load. An answer belongs to one question: its purpose, the version of its
+prompt and the knowledge base that it is about. Where one of the three is another, or the question does not show what
+the answer speaks of, there is no answer: a recording never answers something else. Source: AD-43, ADR 31.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,14 +19,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from api.sample.story import SHARED, Key, Story, load_messages
+from api.sample.story import SHARED, AddBlock, CreateEntry, EditBlock, Key, Story, load_messages
 from dreaming.models.port import ModelAnswer, ModelRequest, Role
 from dreaming.models.recorded import NOT_RECORDED
 from graph.model.errors import ModelUnavailable
 
 RECORDED = "recorded:sample"
 """What runs call the model that these answers come from."""
-_NAME = re.compile(r"(?:message|document|entry|block|relation):[a-z0-9-]+")
+_NAME = re.compile(r"(?:message|document|entry|block|relation):[a-z0-9-]+|topic:.+")
+_BASE = re.compile(r"^Knowledge base[^:\n]*: (\w+)$", re.MULTILINE)
 _RANGE = re.compile(r"message:([a-z]+)(\d+)\.\.\1(\d+)")
 
 
@@ -54,10 +56,39 @@ def load_recordings() -> tuple[Recording, ...]:
     return tuple(Recording.model_validate_json(file.read_bytes()) for file in found if file.name.endswith(".json"))
 
 
-def pools_of(story: Story) -> dict[str, str]:
-    """Return the pool of each message of the story."""
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What things of the story say, by which a question that shows them is read.
+
+    Attributes:
+        pools: the pool of each message and entry, by name.
+        texts: what each message and block says at last, by name.
+        entries: what each entry is called, by name.
+    """
+
+    pools: Mapping[str, str]
+    texts: Mapping[str, str]
+    entries: Mapping[str, str]
+
+
+def known_of(story: Story) -> Known:
+    """Return what the things of a story say."""
     pool_of = {channel.key: channel.pool for channel in story.channels}
-    return {f"message:{message.external_id}": pool_of[message.channel] for message in load_messages(story)}
+    messages = load_messages(story)
+    pools = {f"message:{message.external_id}": pool_of[message.channel] for message in messages}
+    texts = {f"message:{message.external_id}": message.text for message in messages}
+    entries = {}
+    for batch in story.batches:
+        for operation in batch.operations:
+            if isinstance(operation, CreateEntry):
+                pools[operation.ref] = batch.pool
+                entries[operation.ref] = operation.name
+                texts |= {block.label: block.text for block in operation.blocks if block.text}
+            elif isinstance(operation, AddBlock) and operation.text:
+                texts[operation.label] = operation.text
+            elif isinstance(operation, EditBlock) and operation.text:
+                texts[operation.block] = operation.text
+    return Known(pools=pools, texts=texts, entries=entries)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +96,11 @@ class SampleModel:
     """Answers about the sample from the recordings; nobody is asked, and nothing is paid.
 
     Attributes:
-        ids: real ids by the names of the story, as `SampleLoader` filled them.
-        pools: the knowledge base that each message belongs to, by their names in the story.
+        bases: the pool of each kind of knowledge base; the story has one of a kind.
     """
 
-    ids: Mapping[str, str]
-    pools: Mapping[str, str]
+    known: Known
+    bases: Mapping[str, str]
     recordings: tuple[Recording, ...]
     name: str = RECORDED
 
@@ -80,24 +110,38 @@ class SampleModel:
         Raises:
             ModelUnavailable: ``not_recorded``.
         """
-        labels = self._labels(request)
-        answer = self._recorded(request, self._pool(labels))
+        pool = self._pool(request)
+        labels = dict(self._labels(request, pool))
+        answer = self._recorded(request, pool)
         if not set(names_in(answer)) <= labels.keys():
             raise ModelUnavailable(NOT_RECORDED)
         return ModelAnswer(text=json.dumps(renamed(answer, labels), ensure_ascii=False), model=self.name)
 
-    def _labels(self, request: ModelRequest) -> dict[str, str]:
-        """Return what the question calls the messages that it shows, by their names in the story."""
-        names = {id_: name for name, id_ in self.ids.items()}
-        shown = [str(row["id"]) for row in quoted(request) if "text" in row]
-        if len(shown) != len(request.source_ids):
-            raise ModelUnavailable(NOT_RECORDED)
-        return {names[id_]: label for id_, label in zip(request.source_ids, shown, strict=True) if id_ in names}
+    def _pool(self, request: ModelRequest) -> str:
+        """Return the knowledge base that a question is about: it says so, or quotes messages of that one alone."""
+        said = [_BASE.search(message.text) for message in request.messages if message.role is Role.USER]
+        kind = next((found[1] for found in said if found), None)
+        if kind is not None:
+            return self.bases.get(kind, "")
+        texts = {row["text"] for row in quoted(request) if "text" in row}
+        pools = Counter(pool for name, pool in self.known.pools.items() if self.known.texts.get(name) in texts)
+        return max(pools, key=lambda pool: pools[pool], default="")
 
-    def _pool(self, names: Iterable[str]) -> str:
-        """Return the knowledge base that a question is about: the narrowest of those whose messages it shows."""
-        pools = {self.pools[name] for name in names if name in self.pools}
-        return next(iter(pools - {SHARED}), SHARED)
+    def _labels(self, request: ModelRequest, pool: str) -> Iterator[tuple[str, str]]:
+        """Yield how the question calls what it quotes, each by its name in the story."""
+        known = self.known
+        left = {name: text for name, text in known.texts.items() if known.pools.get(name, pool) in (pool, SHARED)}
+        for row in quoted(request):
+            if "topic" in row:
+                yield f"topic:{row['topic']}", row["id"]
+            if "name" in row and "type" in row:
+                called = (row["name"], pool if row.get("scope") == "this" else SHARED)
+                yield from ((n, row["id"]) for n, e in known.entries.items() if (e, known.pools[n]) == called)
+            for one in (row, *row.get("blocks", ())):
+                name = next((n for n, text in left.items() if text == one.get("text")), None)
+                if name is not None:  # two messages may say the same: the first shown is the first said
+                    del left[name]
+                    yield name, one["id"]
 
     def _recorded(self, request: ModelRequest, pool: str) -> dict[str, Any]:
         for recording in self.recordings:
@@ -106,6 +150,16 @@ class SampleModel:
                     if one.pool == pool:
                         return one.answer
         raise ModelUnavailable(NOT_RECORDED)
+
+
+def sample_model(story: Story, recordings: tuple[Recording, ...] | None = None) -> SampleModel:
+    """Return the model of a story; its recordings are those of the package unless others are given."""
+    bases = {"shared": SHARED}
+    for channel in story.channels:
+        if channel.pool != SHARED:
+            bases["private" if channel.kind == "private_chat" else "channel"] = channel.pool
+    found = load_recordings() if recordings is None else recordings
+    return SampleModel(known=known_of(story), bases=bases, recordings=found)
 
 
 def quoted(request: ModelRequest) -> Iterator[dict[str, Any]]:

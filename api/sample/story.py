@@ -184,12 +184,13 @@ class Batch(Part):
 
 
 class Trace(Part):
-    """Ask a question and trace the answer to the message behind it."""
+    """Ask a question and trace the answer to the message behind it; part of it was learned while dreaming."""
 
     viewer: Key
     question: str
     block: Ref
     source: Ref
+    learned: str
 
 
 class Compare(Part):

@@ -83,6 +83,15 @@ def test_the_first_traces_the_answer_to_the_message_behind_it(sample: Server) ->
     assert "Jonas Berg" in quote
 
 
+@pytest.mark.req("AD-43", "AD-44", "DR-3")
+def test_the_first_shows_what_was_learned_while_dreaming_and_what_that_rests_on(sample: Server) -> None:
+    shown = pasted(sample, printed(sample)[0])
+    assert THINGS.trace.learned in shown
+    mark, *quotes = shown.split(THINGS.trace.learned)[1].splitlines()[1:5]
+    assert mark.strip() == "learned while dreaming, 2026-10-06 02:00"
+    assert len({re.search(r"“(.+)” \(Jonas Berg", quote)[1] for quote in quotes}) == 3  # type: ignore[index]
+
+
 @pytest.mark.req("AD-44")
 def test_the_second_shows_that_the_other_person_sees_less_and_why(sample: Server) -> None:
     shown = pasted(sample, printed(sample)[1])

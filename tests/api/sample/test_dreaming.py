@@ -15,7 +15,7 @@ from api.bootstrap import Ports, make_deps
 from api.cli.model_choice import ModelChoice, light_name, real_models, set_light
 from api.sample.dreaming import NIGHT, STAGES, NightClock, dream, what_was_dreamed
 from api.sample.load import SampleLoader
-from api.sample.recording import RECORDED, Recording, SampleModel, load_recordings, names_in, pools_of
+from api.sample.recording import RECORDED, Recording, SampleModel, known_of, load_recordings, names_in, sample_model
 from api.sample.story import load_story
 from api.settings import Settings
 from dreaming.models.making import OneModel
@@ -23,7 +23,8 @@ from dreaming.models.port import ModelAnswer, ModelPort, ModelRequest
 from dreaming.prompts import load_prompt
 from dreaming.worker import LOOKOUTS
 from graph.model.access import SystemScope
-from graph.model.nodes.learning import DreamRun, ModelCall, ModelSpending
+from graph.model.nodes.knowledge import BlockVersion, Entry, ModifierKind
+from graph.model.nodes.learning import DreamBatch, DreamRun, Lesson, MemoLine, ModelCall, ModelSpending
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.services.access.workspaces import NewWorkspace, init_workspace
@@ -64,8 +65,7 @@ class Told:
     loader: SampleLoader
 
     def model(self, recordings: tuple[Recording, ...] = RECORDINGS) -> Counted:
-        story = self.loader.story
-        return Counted(inner=SampleModel(ids=self.loader.ids, pools=pools_of(story), recordings=recordings))
+        return Counted(inner=sample_model(self.loader.story, recordings))
 
     async def all(self, kind: type[Any]) -> list[Any]:
         async with self.deps.store.reading() as reader:
@@ -85,14 +85,14 @@ async def told(tmp_path: Path) -> Told:
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda r: str(r.prompt))
 def test_recorded_answers_are_those_of_the_prompts_in_use(recording: Recording) -> None:
-    name, _, _ = recording.prompt.partition("@")
-    now = load_prompt(name).id
-    assert recording.prompt == now, RE_RECORD.format(now=now, file=f"api/sample/dreams/{name}.json")
+    parts = [part.partition("@")[0] for part in recording.prompt.split("+")]
+    now = "+".join(load_prompt(name).id for name in parts)
+    assert recording.prompt == now, RE_RECORD.format(now=now, file=f"api/sample/dreams/{parts[0]}.json")
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda r: str(r.prompt))
 def test_recorded_answers_speak_of_their_own_knowledge_base(recording: Recording) -> None:
-    pools = pools_of(load_story())
+    pools = known_of(load_story()).pools
     for one in recording.answers:
         named = [name for name in names_in(one.answer) if name.startswith("message:")]
         assert {pools.get(name, name) for name in named} <= {one.pool, "shared"}
@@ -100,7 +100,7 @@ def test_recorded_answers_speak_of_their_own_knowledge_base(recording: Recording
 
 @pytest.mark.req("AD-43", "DR-22")
 def test_the_recorded_diary_puts_every_message_of_the_story_in_its_place_once() -> None:
-    pools = pools_of(load_story())
+    pools = {name: pool for name, pool in known_of(load_story()).pools.items() if name.startswith("message:")}
     (diary,) = (r for r in RECORDINGS if r.purpose == "stage_a.split")
     for one in diary.answers:
         placed = [name for part in one.answer["episodes"] for name in names_in(part["messageIds"])]
@@ -114,14 +114,29 @@ async def test_the_sample_dreams_with_recorded_answers_that_are_marked_as_such(t
     assert await dream(told.deps, OneModel(model=model)) == ()
     agent = told.loader.principal("kettle")
     dreamed = await what_was_dreamed(told.deps, agent, model.name)
-    assert (dreamed.model, dreamed.episodes) == (RECORDED, 25)
+    assert (dreamed.model, dreamed.episodes, dreamed.operations) == (RECORDED, 25, 15)
+    assert (dreamed.skill_updates, dreamed.rejected) == (1, 1)
     runs = await told.all(DreamRun)
     assert {(run.model, run.state) for run in runs} == {(RECORDED, "succeeded")}
     assert {run.started_at for run in runs} == {NIGHT}
-    assert sum(run.rejected for run in runs) == dreamed.rejected
+    (rejected,) = [one for batch in await told.all(DreamBatch) for one in batch.rejections or ()]
+    assert (rejected["op"], rejected["code"]) == ("addRelation", "QUOTE_NOT_VERBATIM")
     calls = await told.all(ModelCall)
     assert {call.model for call in calls} == {RECORDED}
     assert sum(spending.cost_micro_usd for spending in await told.all(ModelSpending)) == 0
+
+
+@pytest.mark.req("AD-43")
+async def test_the_night_brings_every_kind_of_change(told: Told) -> None:
+    await dream(told.deps, OneModel(model=told.model()))
+    dreamed = [v for v in await told.all(BlockVersion) if v.modifier_kind == ModifierKind.DREAMING]
+    assert {version.standing for version in dreamed} == {"settled", "corrected", "inferred"}
+    old = [v for v in await told.all(BlockVersion) if v.text.startswith("Tea importer with three people")]
+    assert any(version.valid_to is not None for version in old), "what evolves ends, and stays told as the past"
+    (lesson,) = await told.all(Lesson)
+    assert lesson.origin == "human_correction"
+    assert len(await told.all(MemoLine)) == 3
+    assert "Emre Yilmaz" in {entry.name for entry in await told.all(Entry)}
 
 
 @pytest.mark.req("AD-43", "DR-4")
@@ -150,7 +165,7 @@ async def test_a_server_that_starts_later_finds_nothing_to_dream_about(told: Tol
 
 
 async def test_an_answer_to_another_version_of_a_prompt_is_never_given(told: Told) -> None:
-    older = tuple(r.model_copy(update={"prompt": r.prompt.split("@")[0] + "@0"}) for r in RECORDINGS)
+    older = tuple(r.model_copy(update={"prompt": f"{r.prompt}0"}) for r in RECORDINGS)
     unfinished = await dream(told.deps, OneModel(model=told.model(older)))
     assert unfinished == ("failed", "failed", "failed")
     failed = [job for job in await told.all(Job) if job.kind == "stage_a"]
@@ -159,9 +174,11 @@ async def test_an_answer_to_another_version_of_a_prompt_is_never_given(told: Tol
 
 
 async def test_an_answer_that_speaks_of_what_is_not_shown_is_never_given(told: Told) -> None:
-    del told.loader.ids["message:t054"]
-    unfinished = await dream(told.deps, OneModel(model=told.model()))
-    assert "failed" in unfinished
+    other = told.model()
+    assert isinstance(other.inner, SampleModel)
+    texts = {**other.inner.known.texts, "message:t054": "something else"}
+    other.inner = replace(other.inner, known=replace(other.inner.known, texts=texts))
+    assert "failed" in await dream(told.deps, OneModel(model=other))
 
 
 def one_episode_of_all(body: Any) -> str:
