@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import strawberry
@@ -21,6 +22,7 @@ NOWHERE = "nil"
 """Prefix of ids that name nothing."""
 
 
+@lru_cache(maxsize=8_192)
 def to_global(node: NodeId, workspace: WorkspaceId) -> strawberry.ID:
     """Return what a client sees of an internal id; another kind of text stays as it is."""
     spec = kind_of(node)

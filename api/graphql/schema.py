@@ -37,6 +37,7 @@ from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.queries.operating import OperatingQueries
 from api.graphql.queries.status import StatusQueries
+from api.graphql.quick import QuickExecutor
 from api.graphql.scalars import SCALARS
 from api.graphql.subscriptions import Subscription
 from api.graphql.types.inputs import CitationInput
@@ -98,6 +99,7 @@ def build_schema() -> strawberry.Schema:
         subscription=Subscription,
         types=(*NODE_TYPES, CitationInput),
         extensions=[UsePrepared],
+        execution_context_class=QuickExecutor,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=True),
     )
     _without_null_defaults(schema._schema)

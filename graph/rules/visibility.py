@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graph.model.access import Clause, Guard, LawEdge, Need, Rule, Viewer
 from graph.model.ids import NodeId, WorkspaceId
@@ -55,8 +55,31 @@ def source_graph(guards: Iterable[Guard], edges: Iterable[LawEdge], *, cut: Iter
     return SourceGraph(guards=by_node, sources=dict(sources), dependents=dict(dependents), cut=frozenset(cut))
 
 
+@dataclass(kw_only=True, slots=True)
+class Decided:
+    """What the law said to one viewer on one state so far; it grows, and is thrown away with that state.
+
+    Attributes:
+        guards: of every node that was decided.
+        shown: those of them that are readable.
+    """
+
+    guards: dict[NodeId, Guard] = field(default_factory=dict)
+    shown: set[NodeId] = field(default_factory=set)
+
+    def add(self, graph: SourceGraph, shown: Iterable[NodeId]) -> None:
+        """Take in an answer about a graph that held all that its nodes rest on."""
+        self.guards.update(graph.guards)
+        self.shown.update(shown)
+
+
 def readable(
-    graph: SourceGraph, passes: Passes, principal: str, *, workspace: WorkspaceId | None = None
+    graph: SourceGraph,
+    passes: Passes,
+    principal: str,
+    *,
+    workspace: WorkspaceId | None = None,
+    decided: Decided | None = None,
 ) -> frozenset[NodeId]:
     """Return the nodes of `graph` that may be shown, also as history.
 
@@ -69,15 +92,16 @@ def readable(
         passes: asked once for each set of rules.
         principal: compared with the excluded; "" for a reader whom no exclusion concerns.
         workspace: if given, nodes of other workspaces are treated as missing (KN-57).
+        decided: answers to the same viewer on the same state; what these nodes rest on may be left out.
 
     Source: KN-62, KN-125; design section 2.
     """
-    return _Fixpoint(graph, passes, principal, workspace).run()
+    return _Fixpoint(graph, passes, principal, workspace, decided or Decided()).run()
 
 
-def visible_to(graph: SourceGraph, viewer: Viewer) -> frozenset[NodeId]:
+def visible_to(graph: SourceGraph, viewer: Viewer, decided: Decided | None = None) -> frozenset[NodeId]:
     """Return the nodes of `graph` that `viewer` may read; `viewer.pools` is a filter of queries, not of the law."""
-    return readable(graph, viewer.passes, viewer.principal, workspace=viewer.workspace)
+    return readable(graph, viewer.passes, viewer.principal, workspace=viewer.workspace, decided=decided)
 
 
 def supporting(graph: SourceGraph, shown: Iterable[NodeId]) -> frozenset[NodeId]:
@@ -123,11 +147,14 @@ def link_holds(edge: LawEdge, target: Guard, own: bool, passes_all: Callable[[It
 class _Fixpoint:
     """One run of the law: counts the unmet demands of each node down to none."""
 
-    def __init__(self, graph: SourceGraph, passes: Passes, principal: str, workspace: WorkspaceId | None) -> None:
+    def __init__(
+        self, graph: SourceGraph, passes: Passes, principal: str, workspace: WorkspaceId | None, before: Decided
+    ) -> None:
         self.graph = graph
         self.passes = passes
         self.principal = principal
         self.workspace = workspace
+        self.before = before
         self.decided: dict[Clause, bool] = {}
         self.unmet: dict[NodeId, int] = {}
         self.met_any: set[NodeId] = set()
@@ -135,8 +162,12 @@ class _Fixpoint:
         self.shown: set[NodeId] = set()
 
     def run(self) -> frozenset[NodeId]:
+        known = self.before.guards
         for guard in self.graph.guards.values():
-            if self._may_be_shown(guard):
+            if known and guard.need is not _SOURCE and guard.node in known:  # a leaf may still count by a link's record
+                if guard.node in self.before.shown:
+                    self.proved.append(guard.node)
+            elif self._may_be_shown(guard):
                 demands = self._demands(guard)
                 if demands:
                     self.unmet[guard.node] = demands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 import strawberry
@@ -151,10 +152,13 @@ class Block(Node):
             ordinal=ordinal,
         )
 
-    @strawberry.field(description="Its place, from 0, among the blocks of the entry that the caller sees.")
-    async def position(self, info: Info[Any, Any]) -> int:
-        if self.ordinal is not None:
-            return self.ordinal
+    @strawberry.field(
+        description="Its place, from 0, among the blocks of the entry that the caller sees.", graphql_type=int
+    )
+    def position(self, info: Info[Any, Any]) -> int | Awaitable[int]:
+        return self._place(info) if self.ordinal is None else self.ordinal
+
+    async def _place(self, info: Info[Any, Any]) -> int:
         beside = await context(info).loaders.blocks(times.NOW).load(self.entry_id)
         return next((place for place, view in enumerate(beside) if view.node.id == self.node_id), len(beside))
 

@@ -20,7 +20,7 @@ from graph.model.nodes.knowledge import KnowledgeBase
 from graph.rules.pools import scope_of
 from graph.rules.rights import ViewerFacts
 from graph.rules.scopes import ConversationFacts, make_viewer, needs_access_record
-from graph.rules.visibility import SourceGraph, source_graph, visible_to
+from graph.rules.visibility import Decided, SourceGraph, source_graph, visible_to
 from graph.services.access.caller import Caller
 from graph.services.access.facts import access_versions, load_conversation, load_facts
 from graph.services.audience import law_edge
@@ -44,8 +44,8 @@ class Session:
         pools: knowledge bases seen so far in this request.
         recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
         versions: access versions when the session was opened; None where the reader keeps one state.
-        proved: what the law showed to each viewer so far in this one state, so that a source which many statements
-            rest on is walked once; None inside a write, whose state changes.
+        proved: what the law said to each viewer so far in this one state, so that what many statements rest on is
+            walked once; None inside a write, whose state changes.
     """
 
     deps: Deps
@@ -57,7 +57,7 @@ class Session:
     pools: dict[NodeId, KnowledgeBase] = field(default_factory=dict)
     recorded: set[NodeId] = field(default_factory=set)
     versions: dict[NodeId, int] | None = None
-    proved: dict[Viewer, set[NodeId]] | None = None
+    proved: dict[Viewer, Decided] | None = None
 
     async def moved(self) -> bool:
         """True if rights moved since the session was opened; never on a store whose readers keep one state."""
@@ -112,17 +112,31 @@ class Session:
 
     async def prove(self, ids: Sequence[NodeId]) -> frozenset[NodeId]:
         """Return those of `ids` that the law shows to the viewer, by walking their sources."""
-        known = set() if self.proved is None else self.proved.setdefault(self.viewer, set())
-        unknown = [id_ for id_ in ids if id_ not in known]
+        known = Decided() if self.proved is None else self.proved.setdefault(self.viewer, Decided())
+        unknown = [id_ for id_ in dict.fromkeys(ids) if id_ not in known.guards]
         if unknown:
-            known |= visible_to(await self.sources(unknown), self.viewer)
-        return frozenset(ids) & known
+            graph = await self._walk(unknown, known) if known.guards else await self.sources(unknown)
+            known.add(graph, visible_to(graph, self.viewer, known))
+        return frozenset(ids) & known.shown
 
     async def sources(self, ids: Sequence[NodeId]) -> SourceGraph:
         """Return the graph of `ids` and of all they rest on, without any content."""
         reached = await self.reader.closure(list(ids), LAW_EDGES, Direction.OUT)
         guards = await self.reader.guards(list(reached.depths))
         return source_graph(guards.values(), (law_edge(edge) for edge in reached.edges))
+
+    async def _walk(self, ids: Sequence[NodeId], known: Decided) -> SourceGraph:
+        """Return the graph of `ids` down to what is decided already: one step, and on only from what is not."""
+        first = await self.reader.closure(ids, LAW_EDGES, Direction.OUT, depth=1)
+        fresh = [id_ for id_, depth in first.depths.items() if depth and id_ not in known.guards]
+        below = await self.reader.closure(fresh, LAW_EDGES, Direction.OUT) if fresh else None
+        further = () if below is None else below.edges
+        asked = set(ids)
+        edges = [*first.edges, *(edge for edge in further if edge.source not in asked)]
+        reached = dict.fromkeys((*first.depths, *(() if below is None else below.depths)))
+        guards = await self.reader.guards([id_ for id_ in reached if id_ not in known.guards])
+        decided = [known.guards[id_] for id_ in reached if id_ in known.guards]
+        return source_graph((*guards.values(), *decided), map(law_edge, edges))
 
     async def base(self, pool: NodeId) -> KnowledgeBase | None:
         """Return a knowledge base (its facts, whether or not the caller reads it)."""

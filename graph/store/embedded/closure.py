@@ -50,9 +50,11 @@ def closure(
         truncated |= len(level) > room
         kept = level[:room]
         depths.update(dict.fromkeys(kept, distance))
+        if distance == depth:
+            truncated |= bool(_at(session, kept, wanted, direction, props=False, limit=1))
+            break
         rows = _at(session, kept, wanted, direction, props=False)
-        if not rows or distance == depth:
-            truncated |= bool(rows)
+        if not rows:
             break
         walked += rows
         level = sorted({row[far] for row in rows} - depths.keys())
@@ -76,11 +78,14 @@ def edge_of(row: EdgeRow) -> Edge:
     )
 
 
-def _at(session: Session, ids: Iterable[NodeId], types: str, direction: Direction, *, props: bool) -> list[Any]:
+def _at(
+    session: Session, ids: Iterable[NodeId], types: str, direction: Direction, *, props: bool, limit: int = -1
+) -> list[Any]:
     at = _AT[direction]
     sql = (
         f"SELECT e.type, e.source, e.target, e.key, {'e.props' if props else 'NULL'}, e.record FROM json_each(?) w"
         f" CROSS JOIN edge e ON e.{at} = w.value AND e.type IN (SELECT value FROM json_each(?))"
+        f" LIMIT {limit:d}"
     )
     return session.db.execute(sql, (listed(ids), types)).fetchall()
 
