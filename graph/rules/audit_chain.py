@@ -228,6 +228,13 @@ def erase_images(record: SealedAudit) -> SealedAudit:
     return replace(record, draft=blanked, salt="")
 
 
+def keeps_images(record: SealedAudit) -> bool:
+    """Tell whether a record has an image, and its images are still those that it commits to."""
+    has_image = bool(record.before_commitment or record.after_commitment)
+    untouched = record.hash == _recomputed(record) and _image_break(record, None) is None
+    return has_image and untouched and not record.is_erased
+
+
 def erased_sources(records: Iterable[SealedAudit]) -> frozenset[str]:
     """Return the sources that `source.erase` records name: what may explain an erased image."""
     found: set[str] = set()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from graph.model.errors import NameTaken, NotRestorable, PreviewStale, RestoreConflict
 from graph.model.ids import NodeId
-from graph.rules.audit_chain import AuditDraft, SealedAudit
+from graph.rules.audit_chain import AuditDraft, SealedAudit, keeps_images
 from graph.rules.audit_operations import AuditOperation, is_restorable
 from graph.rules.canonical import digest
 from graph.rules.images import Image, parts
@@ -38,6 +38,7 @@ __all__ = [
     "newest_first",
     "plan_restore",
     "require_restorable",
+    "require_undoable",
     "restore_drafts",
     "without_current",
 ]
@@ -120,6 +121,18 @@ def newest_first(records: Iterable[SealedAudit]) -> list[SealedAudit]:
     return ordered
 
 
+def require_undoable(records: Iterable[SealedAudit]) -> None:
+    """Return if each of these records tells what was before, and may be undone at all. Ask before anything else.
+
+    Raises:
+        NotRestorable: an operation of KN-103, or a record whose images were erased, never were, or are no longer those
+            that it commits to; details: `records`.
+    """
+    refused = [record.id for record in records if not (is_restorable(record.draft.operation) and keeps_images(record))]
+    if refused:
+        raise NotRestorable("leave out the records that cannot be restored", records=tuple(refused))
+
+
 def plan_restore(records: Iterable[SealedAudit], present: State, live_names: LiveNames | None = None) -> RestorePlan:
     """Return what undoing the records would do now; writes nothing.
 
@@ -132,12 +145,10 @@ def plan_restore(records: Iterable[SealedAudit], present: State, live_names: Liv
         live_names: at least the names that `needs` asks for.
 
     Raises:
-        NotRestorable: an operation of KN-103, or a record whose images were erased; details: `records`.
+        NotRestorable: as `require_undoable` says.
     """
     ordered = newest_first(records)
-    refused = [record.id for record in ordered if not is_restorable(record.draft.operation) or record.is_erased]
-    if refused:
-        raise NotRestorable("leave out the records that cannot be restored", records=tuple(refused))
+    require_undoable(ordered)
     names = {key: frozenset({owner}) for key, owner in (live_names or {}).items()}
     world = World(objects=dict(present), names=names)
     steps = tuple(world.undo(record) for record in ordered)

@@ -28,6 +28,7 @@ from graph.rules.restore import (
     newest_first,
     plan_restore,
     require_restorable,
+    require_undoable,
     restore_drafts,
     without_current,
 )
@@ -61,7 +62,7 @@ async def restore_preview(session: Session, audit_ids: Sequence[NodeId]) -> Rest
 
     Raises:
         NotFound: a record that the caller may not see or that is none.
-        NotRestorable: an operation of KN-103, or a record whose images were erased.
+        NotRestorable: an operation of KN-103, or a record without images, with erased or changed ones.
         BadInput: no record at all; LimitExceeded: too many.
     """
     records = await _records(session, audit_ids)
@@ -121,7 +122,9 @@ async def _records(session: Session, audit_ids: Sequence[NodeId]) -> list[Sealed
     if len(sealed) != len(wanted):
         await _refuse_administration(session, wanted)
         raise NotFound
-    return newest_first(sealed)
+    ordered = newest_first(sealed)
+    require_undoable(ordered)
+    return ordered
 
 
 async def _refuse_administration(session: Session, wanted: Sequence[NodeId]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from graph.model.errors import NameTaken, NotRestorable, PreviewStale, RestoreConflict
+from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.time import Millis
 from graph.rules import images
@@ -140,6 +141,19 @@ def test_what_was_erased_cannot_be_brought_back() -> None:
     (record,) = edits("v1", "v2")
     with pytest.raises(NotRestorable):
         plan_restore([erase_images(record)], {"blk_1": block("v2")})
+
+
+@pytest.mark.req("KN-94", "KN-103")
+def test_a_record_without_images_or_with_other_ones_than_it_commits_to_is_refused() -> None:
+    bare = make_chain([make_draft("block.create", before=None, after=None), make_draft("entry.delete", after=None)])
+    forged: list[Json] = [None, "[erased]", 7, [], {}, {"text": "v9"}]
+    made = edits("v1", "v2")[0]
+    changed = [replace(made, draft=replace(made.draft, before=image)) for image in forged]
+    for record in (bare[0], *changed, replace(made, salt=""), replace(made, salt="x"), replace(made, tx_id="other")):
+        with pytest.raises(NotRestorable) as error:
+            plan_restore([record], {"blk_1": block("v2")})
+        assert error.value.details["records"] == (record.id,)
+    assert plan_restore([made], {"blk_1": block("v2")}).restorable
 
 
 @pytest.mark.req("KN-92", "KN-95")

@@ -17,7 +17,7 @@ from graph.model.errors import (
     PreviewStale,
     RestoreConflict,
 )
-from graph.model.fields import Node
+from graph.model.fields import Json, Node
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Block, BlockVersion, Entry, Relation
 from graph.model.nodes.work import AuditRecord
@@ -500,3 +500,41 @@ async def test_two_entries_may_swap_their_names_back(world: TeamWorld) -> None:
     assert await knowledge_state(world.deps.store) == before
     await undo(world, *ids_of(result.records))
     assert await knowledge_state(world.deps.store) == swapped
+
+
+@pytest.mark.req("KN-81", "KN-97", "KN-103")
+async def test_a_record_that_was_blanked_in_any_way_is_refused_and_nothing_is_written(world: TeamWorld) -> None:
+    """Whatever of its images is gone or changed, alone or in a batch with sound records."""
+    source = await said(world)
+    entry, blocks = await orion(world, source)
+    await apply(world, delete(blocks[0], 1, cite(source, "Orion uses Kafka")))
+    ana = world.caller(world.ana)
+    await command(world.deps, ana, lambda cmd: delete_entry(cmd, entry, expected_version=1, reason="gone"))
+    sound = {record.id: record for record in await records(world)}
+    before = await knowledge_state(world.deps.store)
+    images: list[Json] = [None, "[erased]", 3, [], {}, {"blocks": 1}]
+    blanks: list[dict[str, object]] = [{"before": image} for image in images]
+    blanks += [{"after": {"entryId": None}}, {"salt": ""}, {"before": None, "after": None, "salt": ""}]
+    blanks += [{"before": None, "after": None, "before_commitment": "", "after_commitment": ""}]
+    for id_, record in sound.items():
+        for blank in blanks:
+            if all(getattr(record, name) == value for name, value in blank.items()):
+                continue
+            await change(world, id_, blank)
+            for batch in ([id_], list(sound)):
+                with pytest.raises(NotRestorable):
+                    await preview(world, *batch)
+                with pytest.raises(NotRestorable):
+                    await undo(world, *batch)
+            await change(world, id_, {name: getattr(record, name) for name in blank})
+    assert await knowledge_state(world.deps.store) == before
+    assert (await preview(world, *sound)).restorable
+
+
+async def records(world: TeamWorld) -> list[AuditRecord]:
+    async with world.deps.store.reading() as reader:
+        return list((await reader.find(SYSTEM, Find(kind=AuditRecord, order=By("seq")))).nodes)
+
+
+async def change(world: TeamWorld, id_: NodeId, fields: dict[str, object]) -> None:
+    await world.deps.store.transact(lambda writer: writer.patch_many({id_: fields}))
