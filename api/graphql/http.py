@@ -102,7 +102,8 @@ class GraphQLEndpoint:
             raise BadInput("send one operation a request: lists of operations are not taken", field="body")
         if not isinstance(body, dict) or not isinstance(body.get("query"), str):
             raise BadInput("send an object with a query", field="query")
-        variables, name = body.get("variables") or {}, body.get("operationName")
+        variables, name = body.get("variables"), body.get("operationName")
+        variables = {} if variables is None else variables
         if not isinstance(variables, dict) or not isinstance(name, str | None):
             raise BadInput("variables are an object, operationName is a text", field="variables")
         if _size(variables) > self.limits.variables:

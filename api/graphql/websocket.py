@@ -1,7 +1,8 @@
 """Subscriptions over WebSocket, in the protocol graphql-transport-ws, spoken by Strawberry's own handler.
 
 The token comes in `connection_init` as ``{"Authorization": "Bearer …"}``. Pages of other origins are refused before
-the handshake. Only subscriptions are taken. Source: E5, KN-123.
+the handshake. Only subscriptions are taken; a frame that is none of the protocol's messages ends the connection with
+4400. Source: E5, KN-123.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
+from json import JSONDecodeError
 from typing import Any, cast
 
 from graphql import GraphQLError, OperationType
@@ -20,6 +22,7 @@ from strawberry import Schema
 from strawberry.asgi import GraphQL
 from strawberry.exceptions import ConnectionRejectionError
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
 from strawberry.types import ExecutionResult
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.unset import UNSET, UnsetType
@@ -30,6 +33,8 @@ from graph.model.errors import BadInput, RootwardError
 from graph.services.access.caller import Caller
 
 INIT_TIMEOUT = timedelta(seconds=10)
+MAX_ID = 64
+"""Characters of the id of an operation."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -42,8 +47,42 @@ class SocketContext:
     authorization: str | None = None
 
 
+class _Handler(BaseGraphQLTransportWSHandler[Any, Any]):
+    """Strawberry's handler behind a check of every frame: it takes their shape for granted."""
+
+    async def handle_message(self, message: Any) -> None:
+        """Hand on what is a message of the protocol; anything else ends the connection (4400)."""
+        if _is_message(message):
+            await super().handle_message(message)
+        else:
+            await self.handle_invalid_message("this is no message of graphql-transport-ws")
+
+
+def _is_message(found: Any) -> bool:
+    """Tell whether a frame has the fields that the protocol gives its type."""
+    if not isinstance(found, dict):
+        return False
+    match found.get("type"):
+        case "connection_init" | "ping" | "pong":
+            return isinstance(found.get("payload", {}), dict)
+        case "complete":
+            return _is_id(found.get("id"))
+        case "subscribe":
+            payload = found.get("payload")
+            return _is_id(found.get("id")) and isinstance(payload, dict) and isinstance(payload.get("query"), str)
+        case _:
+            return False
+
+
+def _is_id(found: Any) -> bool:
+    """Tell whether this names an operation; the reason of a closing frame, which may quote it, has 123 bytes."""
+    return isinstance(found, str) and 0 < len(found) <= MAX_ID and found.isascii()
+
+
 class SubscriptionEndpoint(GraphQL[Any, Any]):
     """Answers WebSocket /graphql."""
+
+    graphql_transport_ws_handler_class = _Handler
 
     def __init__(self, executor: Executor, auth: Authenticates, *, allowed_origins: tuple[str, ...], most: int) -> None:
         super().__init__(
@@ -55,6 +94,17 @@ class SubscriptionEndpoint(GraphQL[Any, Any]):
             allowed_origins=allowed_origins,
         )
         self._auth = auth
+
+    def decode_json(self, data: str | bytes) -> object:
+        """Return what a frame holds.
+
+        Raises:
+            JSONDecodeError: it is no JSON, or such that Python does not read it: too deep, or too long a number.
+        """
+        try:
+            return super().decode_json(data)
+        except (ValueError, RecursionError) as error:
+            raise JSONDecodeError("no JSON that can be read", "", 0) from error
 
     async def get_context(self, request: Request | WebSocket, response: Any) -> Any:
         """Return the context of a connection."""
@@ -106,7 +156,7 @@ class _Streaming(Schema):
 
 
 def _request(query: Any, variables: Any, name: Any) -> GraphQLRequest:
-    if not isinstance(query, str) or not isinstance(variables or {}, dict) or not isinstance(name, str | None):
+    if not isinstance(query, str) or not isinstance(variables, dict | None) or not isinstance(name, str | None):
         raise BadInput("send query, variables and operationName as the protocol says", field="payload")
     return GraphQLRequest(query=query, variables=variables or {}, operation_name=name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -36,7 +37,8 @@ async def socket(server: str, token: str | None, *, origin: str | None = None) -
 
 
 async def receive(connection: ClientConnection) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(await connection.recv())
+    async with asyncio.timeout(60):  # rather a failure than a suite that hangs
+        found: dict[str, Any] = json.loads(await connection.recv())
     return found
 
 
@@ -142,6 +144,49 @@ async def test_only_sound_subscriptions_are_taken(server: str, ana: GraphQLClien
         event = await receive(connection)
     assert event["type"] == "error"
     assert event["payload"][0]["extensions"]["code"] in {"BAD_INPUT", "QUERY_TOO_COMPLEX"}
+
+
+def subscription(id_: Any = "1", **payload: Any) -> dict[str, Any]:
+    return {"type": "subscribe", "id": id_, "payload": {"query": FEED, **payload}}
+
+
+NO_TEXTS: tuple[Any, ...] = (None, 1, [], {})
+NO_MESSAGES: list[str | bytes] = [
+    *("[]", "[[]]", "7", "null", "true", '"ping"', "{}", '{"type": 1}', '{"type": null}', '{"type": ["ping"]}'),
+    *('{"type": {}}', '{"type": "stop"}', '{"type": "' + "x" * 500 + '"}', '{"type": "complete"}', "", "{", "NaN"),
+    *('{"type": "complete", "id": []}', '{"type": "complete", "id": {}}', '{"type": "subscribe"}', b"{}", b"\xff"),
+    *('{"type": "ping", "payload": []}', '{"type": "connection_init", "payload": "x"}', "[" * 100_000, "9" * 5_000),
+    *(json.dumps(subscription(id_)) for id_ in (*NO_TEXTS, "", "x" * 65, "é", "\ud800")),
+    *(json.dumps(subscription(query=query)) for query in NO_TEXTS),
+    *(json.dumps({**subscription(), "payload": payload}) for payload in (*NO_TEXTS[:3], "x", {})),
+]
+
+
+@pytest.mark.req("KN-110", "KN-123")
+async def test_a_frame_that_is_no_message_ends_the_connection(
+    server: str, ana: GraphQLClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    for frame in NO_MESSAGES:
+        async with socket(server, ana.token) as connection:
+            assert await receive(connection) == {"type": "connection_ack"}
+            await connection.send(frame)
+            with pytest.raises(ConnectionClosed) as closed:
+                await receive(connection)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 4400, frame[:80]
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.req("KN-110")
+async def test_a_payload_of_the_wrong_form_is_refused_and_the_connection_stays(server: str, ana: GraphQLClient) -> None:
+    wrong: list[dict[str, Any]] = [{"variables": []}, {"variables": 7}, {"operationName": []}, {"operationName": "x"}]
+    async with socket(server, ana.token) as connection:
+        assert await receive(connection) == {"type": "connection_ack"}
+        for payload in (*wrong, {"query": "\ud800"}):
+            await connection.send(json.dumps(subscription(**payload)))
+            event = await receive(connection)
+            assert (event["type"], event["payload"][0]["extensions"]["code"]) == ("error", "BAD_INPUT")
+        await is_listening(connection)
 
 
 @pytest.mark.req("KN-60", "KN-123")
