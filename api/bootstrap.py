@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from api.adapters.blobs import open_blobs
+from api.adapters.bounded import BoundedExtractor
 from api.adapters.connectors.feed import FeedPlaces
 from api.adapters.connectors.folder import FolderPlaces
 from api.adapters.credentials import from_environment
-from api.adapters.extract import DocumentExtractor
 from api.adapters.fetch import SafeFetcher
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from api.app import Check, Parts, create_app
@@ -124,7 +124,7 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         tokenizer=ApproximateTokenizer(),
         blobs=ports.blobs or open_blobs(settings.blobs.url or _folder(settings.data_dir / BLOBS_FOLDER)),
         fetcher=fetcher,
-        extractor=DocumentExtractor(),
+        extractor=BoundedExtractor(),
         embedders=ports.embedders or _embedders(settings),
         reranker=ports.reranker or _reranker(settings),
         places=ports.places or document_places(settings, fetcher),

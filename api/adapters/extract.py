@@ -34,6 +34,7 @@ _MESSAGES = {
     "damaged": "the file is damaged; save it anew and submit it again",
     "encrypted": "the file is protected by a password; submit it without",
     "too_large": "the file holds too much text; submit it in parts",
+    "too_slow": "the file takes too long to read; submit it in parts or as plain text",
     "no_text": "the file holds no text (a scan?); submit one with text",
     "not_installed": "reading PDF and DOCX needs the extra rootward-server[documents] on the server",
 }
@@ -67,16 +68,17 @@ class DocumentExtractor:
         text = decode(data, charset=charset)
         kind = sniff(data, text, media_type=essence.strip(), filename=filename or "")
         if kind is None:
-            raise _unsupported("unknown")
+            raise unsupported("unknown")
         content, title = _read(kind, data, text or "")
         if len(content) > MAX_TEXT:
-            raise _unsupported("too_large")
+            raise unsupported("too_large")
         if not content.strip():
-            raise _unsupported("no_text")
+            raise unsupported("no_text")
         return ExtractedDocument(text=content, title=_clean_title(title), kind=kind)
 
 
-def _unsupported(reason: str) -> UnsupportedType:
+def unsupported(reason: str) -> UnsupportedType:
+    """Return the error for one reason; it holds nothing of the file."""
     return UnsupportedType(_MESSAGES[reason], reason=reason)
 
 
@@ -111,7 +113,7 @@ def _read_csv(text: str) -> str:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(row)]
     except csv.Error:
-        raise _unsupported("damaged") from None
+        raise unsupported("damaged") from None
     if len(rows) < 2:
         return text
     return "\n\n".join(_csv_row(rows[0], row) for row in rows[1:])
@@ -150,9 +152,9 @@ def _guarded(read: Callable[[bytes], tuple[str, str | None]], data: bytes) -> tu
     except UnsupportedType:
         raise
     except ImportError as error:
-        raise _unsupported("not_installed") from error
+        raise unsupported("not_installed") from error
     except _DAMAGE:
-        raise _unsupported("damaged") from None
+        raise unsupported("damaged") from None
 
 
 def _read_pdf(data: bytes) -> tuple[str, str | None]:
@@ -163,14 +165,14 @@ def _read_pdf(data: bytes) -> tuple[str, str | None]:
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise _unsupported("encrypted")
+            raise unsupported("encrypted")
         if len(reader.pages) > _MAX_PAGES:
-            raise _unsupported("too_large")
+            raise unsupported("too_large")
         pages = (page.extract_text() for page in reader.pages)
         text = "\n\n".join(_up_to_limit(pages))
         return text, reader.metadata.title if reader.metadata else None
     except PyPdfError:
-        raise _unsupported("damaged") from None
+        raise unsupported("damaged") from None
 
 
 def _keep_out_of_the_log(library: str) -> None:
@@ -184,7 +186,7 @@ def _up_to_limit(parts: Iterator[str]) -> Iterator[str]:
     for part in parts:
         total += len(part)
         if total > MAX_TEXT:
-            raise _unsupported("too_large")
+            raise unsupported("too_large")
         yield part
 
 
@@ -194,11 +196,11 @@ def _read_docx(data: bytes) -> tuple[str, str | None]:
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if sum(item.file_size for item in archive.infolist()) > _MAX_UNPACKED:
-            raise _unsupported("too_large")
+            raise unsupported("too_large")
     try:
         document = open_document(io.BytesIO(data))
     except PackageNotFoundError:
-        raise _unsupported("damaged") from None
+        raise unsupported("damaged") from None
     return "\n\n".join(_up_to_limit(_docx_parts(document))), document.core_properties.title
 
 
