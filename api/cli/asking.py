@@ -75,7 +75,7 @@ async def ask(
 ) -> None:
     """Print what is known about a question; with `trace` also who said what it rests on."""
     async with linked(chosen) as link:
-        asker = await _asker(link, who, agent)
+        asker = await asker_of(link, who, agent)
         found = await asker.search(question, most)
         out.print(f"{asker.name} asks {asker.owner_name}: {question}")
         if not found["items"]:
@@ -91,7 +91,7 @@ async def compare(
 ) -> None:
     """Print what two people see of the same question, and why one does not see what the other does."""
     async with linked(chosen) as link:
-        one, other = await _asker(link, first, agent), await _asker(link, second, agent)
+        one, other = await asker_of(link, first, agent), await asker_of(link, second, agent)
         out.print(f"{one.name} and {other.name} ask {one.owner_name}: {question}")
         mine, theirs = await _statements(one, question, most), await _statements(other, question, most)
         both = [s for s in mine if await _sees(other, s)]
@@ -107,7 +107,7 @@ def _list(out: Console, lines: Sequence[str]) -> None:
     out.print("\n".join(f"  • {line}" for line in lines) if lines else "  nothing")
 
 
-async def _asker(link: Link, who: str | None, agent: str) -> Asker:
+async def asker_of(link: Link, who: str | None, agent: str) -> Asker:
     """Return who asks, and whose knowledge: the agent of this name, or the only one that he reads.
 
     Raises:

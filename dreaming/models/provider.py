@@ -54,7 +54,7 @@ class ProviderModel:
             response = await model_request(
                 self.model,
                 _messages(request.messages),
-                model_settings=_settings(request),
+                model_settings=_settings(self.model, request),
                 model_request_parameters=_parameters(self.model, request.schema),
                 instrument=False,  # traces hold no content
             )
@@ -131,14 +131,16 @@ _MAKERS: Mapping[str, Callable[[ModelProfile, str | None], Model]] = MappingProx
 )
 
 
-def _settings(request: ModelRequest) -> ModelSettings:
+def _settings(model: Model, request: ModelRequest) -> ModelSettings:
     # No retries and no shorter time than the longest that may be set: the job and `TimedModel` decide about both.
-    return {
+    settings: ModelSettings = {
         "max_tokens": request.max_output_tokens,
-        "temperature": 0.0,
         "max_retries": 0,
         "timeout": LONGEST_S,
     }
+    if not model.profile.get("openai_supports_reasoning"):  # models that reason take no temperature
+        settings["temperature"] = 0.0
+    return settings
 
 
 def _messages(messages: Sequence[ChatMessage]) -> list[ModelMessage]:

@@ -1,4 +1,4 @@
-"""Commands that ask: ask, compare, withdraw, return."""
+"""Commands that ask: ask, compare, dreams, withdraw, return."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("ask")(ask)
     app.command("compare")(compare)
+    app.command("dreams")(dreams)
     app.command("withdraw")(withdraw)
     app.command("return")(give_back)
 
@@ -48,6 +49,18 @@ def compare(
     from api.cli import asking
 
     asyncio.run(asking.compare(chosen(), question, first=first, second=second, agent=agent, most=most, out=shown.out()))
+
+
+def dreams(
+    who: As = None,
+    agent: Agent = "",
+    run: Annotated[bool, typer.Option("--run", help="Ask for a run of Stage B now; for curators.")] = False,
+    most: Most = 5,
+) -> None:
+    """Show what an agent dreamed, what the model proposed that was refused, and why."""
+    from api.cli import dreaming
+
+    asyncio.run(dreaming.dreams(chosen(), who=who, agent=agent, run=run, most=most, out=shown.out()))
 
 
 def withdraw(

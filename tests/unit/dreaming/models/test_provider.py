@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,6 +89,15 @@ async def test_answer_of_a_conversation_is_asked_for_with_what_was_said(model: M
 async def test_schema_is_sent_where_the_provider_takes_one(model: ModelPort, server: ModelServer) -> None:
     await model.complete(_request(schema=SCHEMA))
     assert "'names'" in str(server.asked[0][2])
+
+
+@pytest.mark.parametrize(("model", "sent"), [("small", True), ("gpt-5-mini", False)])
+async def test_a_model_that_reasons_is_sent_no_temperature(server: ModelServer, model: str, sent: bool) -> None:
+    profile = replace(_profile("openai", server.url, credential=None), model=model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        await provider_model(profile, _no_secrets).complete(_request())
+    assert ("temperature" in server.asked[0][2]) is sent
 
 
 @pytest.mark.parametrize(("finish", "wanted"), [("length", Finish.LENGTH), ("refused", Finish.REFUSED)])
