@@ -96,7 +96,9 @@ def test_a_pdf_with_a_password_is_refused() -> None:
 
 
 def test_an_html_page_of_ten_mebibytes_is_read_or_refused_with_its_size() -> None:
-    page = b"<!doctype html><html><body>" + (b"<p>One line of the long page. " + b"word " * 400 + b"</p>") * (10 * MIB // 2_000)
+    line = b"<p>One line of the long page. " + b"word " * 400 + b"</p>"
+    page = b"<!doctype html><html><body>" + line * (8 * MIB // 2_000) + b"<!-- " + b"x" * (2 * MIB) + b" -->"
+    assert len(page) > 10 * MIB
     found = EXTRACTOR.extract(page, media_type="text/html", filename=None)
     assert found.text.startswith("One line of the long page. word word")
     words = b"<html><body>" + b"<p>x" * (MIB // 2)
