@@ -38,7 +38,7 @@ from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import attributes_of, entry_views
 from graph.services.knowledge.guide import curation_guide
 from graph.services.knowledge.relations import RelationDirection, at_entries, relation_views
-from graph.services.knowledge.views import BlockView, EntryView
+from graph.services.knowledge.views import BlockView, EntryView, RelationView
 from graph.services.learning.episode_messages import episode_messages
 from graph.services.learning.learned import enabled_skills
 from graph.services.learning.resident_memo import memo_views
@@ -126,6 +126,11 @@ async def open_material(session: Session, base: KnowledgeBase, wanted: Wanted) -
 
 def _sources_in(names: Names) -> list[NodeId]:
     return [id_ for id_ in names.ids.values() if prefix_of(id_) == Source.PREFIX]
+
+
+def _said(view: RelationView, titles: Mapping[NodeId, str]) -> tuple[str, str, str, NodeId]:
+    node = view.node
+    return titles.get(node.subject_id, ""), node.type, titles.get(node.object_id, ""), node.id
 
 
 @dataclass(kw_only=True, slots=True)
@@ -222,7 +227,7 @@ class _Page:
         ends = {end for view in relations.values() for end in (view.node.subject_id, view.node.object_id)}
         others = await entry_views(self.session, sorted(ends))
         titles = {id_: view.name for id_, view in others.items()}
-        for relation in relations.values():
+        for relation in sorted(relations.values(), key=lambda view: _said(view, titles)):
             self._put("Relations", relation_line(relation, self.names, titles), relation.node)
 
     async def open_skills(self) -> None:
@@ -233,7 +238,8 @@ class _Page:
         views = await overlay_views_by_id(self.session, sorted(overlays.values()))
         for skill in skills:
             view = views.get(overlays[skill.id])
-            self._skill(skill, view.lessons if view else ())
+            lessons = sorted(view.lessons if view else (), key=lambda one: (one.node.recorded_at, one.node.text))
+            self._skill(skill, lessons)
 
     def _skill(self, skill: Skill, lessons: Sequence[LessonView]) -> None:
         self._put("Skills", skill_line(skill, lessons, self.names))

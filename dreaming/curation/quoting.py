@@ -14,7 +14,7 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Episode, Source, SourceKind
 from graph.model.nodes.learning import Skill
-from graph.model.time import Millis, to_datetime
+from graph.model.time import Millis, clock_reading, to_datetime, zone_name
 from graph.rules.validity import shown_date
 from graph.services.knowledge.views import (
     AttributeView,
@@ -40,9 +40,14 @@ def as_text(line: Mapping[str, Json]) -> str:
     )
 
 
-def shown_time(at: Millis) -> str:
-    """Return a time as prompts give it, in UTC."""
-    return f"{to_datetime(at):%Y-%m-%d %H:%M}"
+def shown_time(at: Millis, offset: int | None = None) -> str:
+    """Return a time as prompts give it: in the zone where it was said if that is known, else in UTC.
+
+    >>> shown_time(Millis(1704036600000), 540), shown_time(Millis(1704036600000))
+    ('2024-01-01 00:30 +09:00', '2023-12-31 15:30')
+    """
+    zone = f" {zone_name(offset)}" if offset else ""
+    return f"{to_datetime(clock_reading(at, offset)):%Y-%m-%d %H:%M}{zone}"
 
 
 def source_line(source: Source, names: Names, *, start: int = 0, end: int | None = None) -> Line:
@@ -191,14 +196,15 @@ def _citation(citation: CitationView, names: Names) -> Line:
         "quote": citation.quote,
         "role": citation.role,
         "speaker": citation.source.speaker or citation.source.title,
-        "at": shown_time(citation.source.occurred_at),
+        "at": shown_time(citation.source.occurred_at, citation.source.said_offset),
         "newerVersion": None if citation.source.latest else True,
     }
     return {key: value for key, value in line.items() if value not in (None, "")}
 
 
 def _head(source: Source, names: Names) -> Line:
-    line: Line = {"id": names.of(source.id), "kind": source.kind, "at": shown_time(source.occurred_at)}
+    at = shown_time(source.occurred_at, source.said_offset)
+    line: Line = {"id": names.of(source.id), "kind": source.kind, "at": at}
     if source.kind == SourceKind.MESSAGE:
         line["speaker"] = source.speaker or "unknown"
     elif source.speaker:

@@ -111,7 +111,7 @@ async def browse(session: Session, selected: Selected) -> Index:
             sections.add("Items", as_text(index_line(node, names, session.deps.tokenizer)))
     items = frozenset(names.of(item.item_id) for item in selected.items)
     views = await entry_views(session, await _entries(session, selected))
-    for view in views.values():
+    for view in sorted(views.values(), key=lambda view: (view.name, view.id)):
         pool = await session.base(view.pool)
         scope = "this" if view.pool == base.id else str(KbKind(pool.kind)) if pool else ""
         sections.add("Entries", as_text(entry_head(view, names, scope)))

@@ -74,10 +74,18 @@ async def _select(session: Session, run: DreamRun, base: KnowledgeBase, halvings
     talks = await episode_messages(session, [id_ for id_, node in nodes.items() if isinstance(node, Episode)])
     begun = await find_batch(session.reader, batch_id(progress))
     costs = _costs(session, nodes, talks, limits)
-    items = choose(_again(waiting, begun, nodes), costs, limits)
+    items = choose(sorted(_again(waiting, begun, nodes), key=lambda item: _age(item, nodes)), costs, limits)
     if not items:
         return None
     return Selected(base=base, progress=progress, items=items, nodes=nodes, messages=talks, limits=limits)
+
+
+def _age(item: PendingItem, nodes: Mapping[NodeId, Episode | Source]) -> tuple[int, int, str, NodeId]:
+    """Return what items are ordered by: since when they wait, then what they are about, so that ids decide nothing."""
+    node = nodes.get(item.item_id)
+    if isinstance(node, Episode):
+        return item.created_at, node.from_at, node.topic, item.id
+    return item.created_at, node.occurred_at if node else 0, node.text[:200] if node else "", item.id
 
 
 def _again(

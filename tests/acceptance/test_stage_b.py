@@ -77,7 +77,7 @@ async def sleep(night: Night, *answers: Decides) -> list[str]:
 async def entry_id(stage: Stage, name: str, *, by: Any = None) -> str:
     """Return the id of an entry by its name."""
     found = await (by or stage.ana).ok(ENTRIES, owner=stage.gid(stage.world.atlas))
-    return next(e["node"]["id"] for e in found["entries"]["edges"] if e["node"]["name"] == name)
+    return str(next(e["node"]["id"] for e in found["entries"]["edges"] if e["node"]["name"] == name))
 
 
 async def last_run(stage: Stage, *, by: Any = None) -> Any:
