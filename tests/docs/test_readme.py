@@ -42,7 +42,7 @@ def test_every_block_of_the_readme_is_run() -> None:
 
 
 @needs_curl
-@pytest.mark.req("AD-44")
+@pytest.mark.req("AD-18", "AD-44", "AD-45")
 def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
     said: dict[str, list[str]] = {}
     for block in of_readme("sh"):
@@ -50,6 +50,7 @@ def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
             said.setdefault(block.heading, []).append(clone.run(block.text))
     (tried,) = said["Install and first run"]
     assert "everything from China goes by rail" in tried
+    assert "learned while dreaming" in tried
     assert "Only Mei Lin sees:" in tried
     assert "Restored:" in tried
     first, second = said["First query"]
@@ -66,6 +67,15 @@ def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
     assert "under the mat" not in rolf
     assert "hidden from Rolf" in both
     assert "Otto Petersen asks Kettle" in rights
+    dreamed, profiles, local = said["Let it dream"]
+    assert "asked recorded:sample" in dreamed
+    assert "refused addRelation [QUOTE_NOT_VERBATIM]" in dreamed
+    assert [line.split(" (")[0] for line in (profiles + local).splitlines()] == [
+        "light: anthropic claude-haiku-4-5",
+        "light: google gemini-2.5-flash",
+        "light: openai gpt-5-mini",
+        "light: openai local",
+    ]
 
 
 @pytest.mark.req("AD-44")

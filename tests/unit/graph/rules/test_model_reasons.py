@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dreaming.models.answers import Problem
@@ -25,3 +27,9 @@ def test_what_says_itself_has_no_advice() -> None:
 def test_each_says_what_helps() -> None:
     helps = ("set ", "check ", "again", "raise ", "look at", "next try", "make ")
     assert [code for code, text in ADVICE.items() if not any(word in text for word in helps)] == []
+
+
+def test_the_page_on_models_lists_every_code_with_its_words() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "how-to" / "use-a-model.md").read_text(encoding="utf-8")
+    assert [line for line in page.splitlines() if line.startswith(("| `MODEL_", "| `light_"))]
+    assert [code for code, text in ADVICE.items() if f"| `{code}` | {text} |" not in page] == []
