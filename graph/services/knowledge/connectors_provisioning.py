@@ -22,7 +22,7 @@ from graph.rules.rights import may_administer
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
-from graph.services.access.people import hold_one
+from graph.services.access.people import ADMINISTRATION, hold_one
 from graph.services.access.provisioning import checked_name, new_hosted_id, put_principal
 from graph.services.access.session import Session
 from graph.services.knowledge.connectors import ask_for_sync
@@ -131,7 +131,9 @@ async def connectors(session: Session, agent_id: NodeId) -> Sequence[Connector]:
     """
     if not may_administer(session.facts):
         raise Forbidden("this needs the right admin on the workspace")
-    return (await session.page(Find(kind=Connector, where=Eq("owner_id", agent_id), order=By("id")))).nodes
+    query = Find(kind=Connector, where=Eq("owner_id", agent_id), order=By("id"))
+    found = (await session.reader.find(ADMINISTRATION, query)).nodes
+    return [node for node in found if node.workspace == session.caller.workspace]
 
 
 async def _actor(cmd: Command, connector: NodeId, name: str) -> Principal:

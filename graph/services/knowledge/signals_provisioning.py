@@ -16,11 +16,10 @@ from graph.rules.rights import may_administer, may_host
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.guards import guard_alone, put_alone
-from graph.services.access.people import hold_one
+from graph.services.access.people import ADMINISTRATION, hold_one
 from graph.services.access.provisioning import checked_name, new_hosted_id
 from graph.services.access.session import Session
 from graph.services.knowledge.routed_bases import routed_base
-from graph.services.ledger import COMMIT_GUARD
 from graph.store.query import By, Eq, Find
 
 
@@ -94,5 +93,5 @@ async def signal_sources(session: Session, agent_id: NodeId) -> Sequence[SignalS
     if not (may_administer(session.facts) or may_host(session.facts)):
         raise Forbidden("this needs the right host on the workspace")
     query = Find(kind=SignalSource, where=Eq("agent_id", agent_id), order=By("id"))
-    found = (await session.reader.find(COMMIT_GUARD, query)).nodes
+    found = (await session.reader.find(ADMINISTRATION, query)).nodes
     return [node for node in found if node.workspace == session.caller.workspace]
