@@ -14,6 +14,7 @@ import hmac
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from graph.model.errors import BadInput
@@ -152,9 +153,18 @@ class SealedAudit:
 _PLACE_FIELDS = ("id", "pool", "seq", "tx_id", "recorded_at")
 _REASON_COMMITMENT = "reason_commitment"
 _SEAL_FIELDS = ("before_commitment", "after_commitment", _REASON_COMMITMENT, "salt", "prev_hash", "hash")
-_BARE_FIELDS = frozenset({"before", "after", "salt", "prev_hash", "hash"})
 EXPORT_FIELDS = frozenset((*_PLACE_FIELDS, *_SEAL_FIELDS, *AuditDraft.__dataclass_fields__))
 """The fields of a record in an export, named as in the node; the first form has no `reason_commitment`."""
+
+
+def _covered(*bare: str) -> tuple[list[str], attrgetter[tuple[Json, ...]]]:
+    """Return the names of the fields that a hash covers, sorted as it wants them, and what reads them."""
+    names = sorted(EXPORT_FIELDS - {"before", "after", "salt", "prev_hash", "hash", *bare})
+    return names, attrgetter(*(f"draft.{name}" if name in AuditDraft.__dataclass_fields__ else name for name in names))
+
+
+_BODY = _covered("reason")
+_FIRST_BODY = _covered(_REASON_COMMITMENT)
 
 
 def commit_image(image: Json, salt: bytes) -> str:
@@ -198,6 +208,7 @@ def seal(
     Raises:
         BadInput: an image cannot be kept exactly as JSON.
     """
+    before, after, reason = (_commitment(value, salt) for value in (draft.before, draft.after, draft.reason))
     unsealed = SealedAudit(
         id=record_id,
         pool=pool,
@@ -205,14 +216,13 @@ def seal(
         tx_id=tx_id,
         recorded_at=recorded_at,
         draft=draft,
-        before_commitment=_commitment(draft.before, salt),
-        after_commitment=_commitment(draft.after, salt),
-        reason_commitment=_commitment(draft.reason, salt),
-        salt="",
+        before_commitment=before,
+        after_commitment=after,
+        reason_commitment=reason,
+        salt=salt.hex() if before or after or reason else "",
         prev_hash=head.hash,
         hash="",
     )
-    unsealed = replace(unsealed, salt=salt.hex() if any(unsealed.commitments) else "")
     return replace(unsealed, hash=chain_hash(_body(unsealed), head.hash))
 
 
@@ -299,18 +309,20 @@ def verify_chain(
         erased: ids of erased sources; if given, erased images must be explained by one of them.
     """
     known = [found for found in (head, *anchored) if found and found.seq > after.seq]
-    last, erasures, pool = after, 0, None
+    forks = _hashes_by_seq(known)
+    seq, last, erasures, pool = after.seq, after.hash, 0, None
     for record in records:
         pool = pool or record.pool
-        reason = _record_break(record, last, pool, erased) or _fork(record.head, known)
+        reason = _record_break(record, seq, last, pool, erased) or _fork(record, forks)
         if reason:
-            broken = min(record.seq, last.seq + 1)
-            return ChainReport(ok=False, head=last, first_broken_seq=broken, reason=reason, erased=erasures)
-        last, erasures = record.head, erasures + record.is_erased
-    if any(found.seq > last.seq for found in known):
-        tail = last.seq + 1
-        return ChainReport(ok=False, head=last, first_broken_seq=tail, reason=ChainBreak.TAIL, erased=erasures)
-    return ChainReport(ok=True, head=last, erased=erasures)
+            broken = min(record.seq, seq + 1)
+            good = Head(seq=seq, hash=last)
+            return ChainReport(ok=False, head=good, first_broken_seq=broken, reason=reason, erased=erasures)
+        seq, last, erasures = record.seq, record.hash, erasures + record.is_erased
+    good = Head(seq=seq, hash=last)
+    if any(found.seq > seq for found in known):
+        return ChainReport(ok=False, head=good, first_broken_seq=seq + 1, reason=ChainBreak.TAIL, erased=erasures)
+    return ChainReport(ok=True, head=good, erased=erasures)
 
 
 def _commitment(image: Json, salt: bytes) -> str:
@@ -322,16 +334,22 @@ def _erased(value: Json) -> str | None:
 
 
 def _body(record: SealedAudit) -> dict[str, Json]:
-    bare = _BARE_FIELDS | {"reason"} if record.commits_to_reason else _BARE_FIELDS
-    return {key: value for key, value in record.to_export().items() if key not in bare}
+    """Return what the hash covers: an export without images, reason, salt and the two hashes.
+
+    The first form has its reason there, and no commitment to it.
+    """
+    names, values = _BODY if record.commits_to_reason else _FIRST_BODY
+    return dict(zip(names, values(record), strict=True))
 
 
-def _record_break(record: SealedAudit, last: Head, pool: str, erased: Container[str] | None) -> ChainBreak | None:
-    if record.seq != last.seq + 1:
+def _record_break(
+    record: SealedAudit, seq: int, last: str, pool: str, erased: Container[str] | None
+) -> ChainBreak | None:
+    if record.seq != seq + 1:
         return ChainBreak.ORDER
     if record.pool != pool:
         return ChainBreak.POOL
-    if record.prev_hash != last.hash:
+    if record.prev_hash != last:
         return ChainBreak.LINK
     if record.hash != _recomputed(record):
         return ChainBreak.HASH
@@ -346,16 +364,16 @@ def _recomputed(record: SealedAudit) -> str | None:
 
 
 def _image_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
-    if record.is_erased:
+    commitments = record.commitments
+    if record.salt == "" and any(commitments):
         return _erasure_break(record, erased)
     try:
         salt = bytes.fromhex(record.salt)
-        kept = tuple(_commitment(value, salt) for value in record.committed)
+        kept = tuple([_commitment(value, salt) for value in record.committed])
     except (BadInput, ValueError, TypeError):
         return ChainBreak.IMAGE
     wanted_salt = salt.hex() if any(kept) else ""
-    same = kept == record.commitments
-    return None if same and record.salt == wanted_salt else ChainBreak.IMAGE
+    return None if kept == commitments and record.salt == wanted_salt else ChainBreak.IMAGE
 
 
 def _erasure_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
@@ -365,6 +383,13 @@ def _erasure_break(record: SealedAudit, erased: Container[str] | None) -> ChainB
     return None if explained else ChainBreak.ERASURE
 
 
-def _fork(found: Head, known: Iterable[Head]) -> ChainBreak | None:
-    forked = any(found.seq == head.seq and found.hash != head.hash for head in known)
-    return ChainBreak.FORK if forked else None
+def _hashes_by_seq(known: Iterable[Head]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for head in known:
+        found.setdefault(head.seq, set()).add(head.hash)
+    return found
+
+
+def _fork(record: SealedAudit, forks: Mapping[int, set[str]]) -> ChainBreak | None:
+    known = forks.get(record.seq)
+    return None if known is None or known == {record.hash} else ChainBreak.FORK

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import json.encoder
+from typing import Any
 
 import rfc8785
 
@@ -16,6 +18,9 @@ from graph.model.fields import Json
 
 _SAFE_INTEGER = 2**53 - 1
 _FAST = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_MAKE = getattr(json.encoder, "c_make_encoder", None)
+_ENCODE = _MAKE and _MAKE(None, _FAST.default, json.encoder.encode_basestring, None, ":", ",", True, False, False)
+"""What `_FAST` makes anew for each value, where Python has it: half the cost of a short one."""
 
 
 def canonical_json(value: Json) -> bytes:
@@ -32,7 +37,9 @@ def canonical_json(value: Json) -> bytes:
     '{"a":[true,null,"é"],"b":1}'
     """
     try:
-        return _FAST.encode(value).encode() if _is_easy(value) else rfc8785.dumps(value)
+        if type(value) is str:
+            return json.encoder.encode_basestring(value).encode()
+        return _fast(value).encode() if _is_easy(value) else rfc8785.dumps(value)
     except rfc8785.IntegerDomainError:
         return _dumps(_with_doubles(value))
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
@@ -44,31 +51,39 @@ def digest(value: Json) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
+def _fast(value: Json) -> str:
+    return "".join(_ENCODE(value, 0)) if _ENCODE else _FAST.encode(value)
+
+
 def _is_easy(value: Json) -> bool:
     """Tell whether the ordinary encoder, several times as fast, writes `value` as RFC 8785 does.
 
     So it is without doubles and with keys of ASCII, whose order is the same in code points and in UTF-16.
     """
     waiting = [value]
-    while waiting:
-        item = waiting.pop()
+    for item in waiting:  # it grows
         kind = type(item)
+        if kind is str or item is None:
+            continue
         if kind is dict:
-            if not all(map(_is_ascii, item)):
+            if not _are_ascii(item):
                 return False
-            waiting.extend(item.values())
+            waiting += item.values()
         elif kind is list or kind is tuple:
-            waiting.extend(item)
+            waiting += item
         elif kind is int:
             if not -_SAFE_INTEGER <= item <= _SAFE_INTEGER:
                 return False
-        elif kind is not bool and item is not None and not isinstance(item, str):  # texts of an enumeration too
+        elif kind is not bool and not isinstance(item, str):  # texts of an enumeration too
             return False
     return True
 
 
-def _is_ascii(key: object) -> bool:
-    return isinstance(key, str) and key.isascii()
+def _are_ascii(keys: dict[Any, Any]) -> bool:
+    try:
+        return "".join(keys).isascii()
+    except TypeError:  # one of them is no text
+        return False
 
 
 def _dumps(value: Json) -> bytes:
