@@ -52,6 +52,11 @@ LONG_LISTS: Mapping[tuple[str, str], int] = {
     ("Neighborhood", "relations"): 100,
     ("RestorePreview", "steps"): 20,
     ("MemorySearchResult", "items"): 20,
+    ("DreamRun", "batches"): 10,
+    ("Status", "alerts"): 16,
+    ("Status", "stageA"): 50,
+    ("Status", "memos"): 50,
+    ("Status", "stuck"): 20,
 }
 """Estimates of lists that are usually longer."""
 
@@ -236,6 +241,8 @@ class _Measure:
             return 1
         if name.endswith("Connection"):
             return edges
+        if "first" in definition.args:
+            return self._first(node)
         return LONG_LISTS.get((name, node.name.value), LIST_ESTIMATE)
 
     def _first(self, node: FieldNode) -> int:

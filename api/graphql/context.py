@@ -48,6 +48,7 @@ class RequestContext:
         conversation: internal id of the conversation in which an agent reads (KN-56), if the request names one.
         outcomes: of the commands of a mutation, by response key.
         still_valid: asks again whether the credential of a subscription holds.
+        afterwards: done once when a query was answered from one state of rights, such as keeping what it found.
     """
 
     deps: Deps
@@ -57,6 +58,7 @@ class RequestContext:
     open_session: Opener | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     still_valid: Callable[[], Awaitable[object]] | None = None
+    afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     _session: Session | None = None
     _loaders: Loaders | None = None
 

@@ -243,13 +243,15 @@ class Executor:
             raise
 
     async def _query(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
-        async def work(session: Session) -> ExecutionResult:
+        async def work(session: Session) -> tuple[ExecutionResult, RequestContext]:
             ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
             await enter(ctx, session, request.conversation)
-            return await self.execute(ctx, request)
+            return await self.execute(ctx, request), ctx
 
-        result, session = await read(self.deps, caller, work)
+        (result, ctx), session = await read(self.deps, caller, work)
         await record_reads(self.deps, caller, session.recorded)
+        for act in ctx.afterwards:
+            await act()
         return result
 
     async def _mutation(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:

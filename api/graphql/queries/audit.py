@@ -16,6 +16,7 @@ from graph.rules.audit_chain import ChainReport
 from graph.services.knowledge.audit_log import audit_log
 from graph.services.knowledge.audit_verify import AuditVerification as Verification
 from graph.services.knowledge.audit_verify import PoolReport, verify_audit
+from graph.services.knowledge.chain_checks import note_verification
 from graph.services.knowledge.restore import restore_preview
 
 
@@ -104,7 +105,9 @@ class AuditQueries:
     @strawberry.field
     async def verify_audit(self, info: Info[Any, Any], from_seq: int | None = 1) -> AuditVerification:
         ctx = context(info)
-        found = await verify_audit(ctx.session, 1 if from_seq is None else from_seq)
+        begin = 1 if from_seq is None else from_seq
+        found = await verify_audit(ctx.session, begin)
+        ctx.afterwards.append(lambda: note_verification(ctx.deps, ctx.caller.workspace, found, begin))
         return AuditVerification.from_domain(ctx, found)
 
     @strawberry.field

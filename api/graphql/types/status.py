@@ -14,9 +14,10 @@ from api.graphql.types import enums
 from api.graphql.types.dreaming import DreamRun
 from api.graphql.types.evidence import Channel
 from api.graphql.types.node import Node
-from api.graphql.types.people import KnowledgeBase, Principal, base_of
+from api.graphql.types.people import KnowledgeBase, Principal
+from graph.model import fields
 from graph.model.ids import NodeId, WorkspaceId
-from graph.model.nodes import evidence
+from graph.model.nodes import evidence, knowledge
 from graph.model.time import Millis
 from graph.rules import alerts as rules
 from graph.rules.alerts import AlertCode
@@ -128,11 +129,12 @@ class StageAChannel:
     attempts: int = strawberry.field(description="Failed tries in a row.")
     last_error: str | None
     next_try_at: Millis | None
-    channel_node: strawberry.Private[NodeId]
-    base: strawberry.Private[NodeId]
+    channel: Channel | None
+    knowledge_base: KnowledgeBase | None
 
     @classmethod
-    def from_domain(cls, state: stage_a_status.StageAState) -> StageAChannel:
+    def from_domain(cls, state: stage_a_status.StageAState, places: Mapping[NodeId, fields.Node]) -> StageAChannel:
+        channel, base = places.get(state.key.channel), places.get(state.key.kb)
         return cls(
             scope=enums.KbKind(state.scope),
             pending=state.pending,
@@ -142,18 +144,9 @@ class StageAChannel:
             attempts=state.failures,
             last_error=state.last_error,
             next_try_at=state.next_try_at,
-            channel_node=state.key.channel,
-            base=state.key.kb,
+            channel=Channel.from_domain(channel) if isinstance(channel, evidence.Channel) else None,
+            knowledge_base=KnowledgeBase.from_domain(base) if isinstance(base, knowledge.KnowledgeBase) else None,
         )
-
-    @strawberry.field
-    async def channel(self, info: Info[Any, Any]) -> Channel | None:
-        node = await context(info).loaders.nodes.load(self.channel_node)
-        return Channel.from_domain(node) if isinstance(node, evidence.Channel) else None
-
-    @strawberry.field
-    async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
-        return await base_of(info, self.base)
 
 
 @strawberry.type
@@ -279,7 +272,7 @@ class Status:
             alerts=[Alert.from_domain(one, found.agent.id, workspace) for one in found.alerts],
             vectors=[VectorState.from_domain(one) for one in found.vectors],
             embedding=EmbeddingState.from_domain(found.embedding),
-            stage_a=[StageAChannel.from_domain(one) for one in found.stage_a],
+            stage_a=[StageAChannel.from_domain(one, found.places) for one in found.stage_a],
             unread=_unread(found.unread),
             stage_b=StageBState.from_domain(found.stage_b),
             memos=[MemoState.from_domain(one) for one in found.memos],

@@ -13,6 +13,7 @@ from graph.model.access import SystemScope
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.learning import Progress
 from graph.model.time import Millis
+from graph.services.access.caller import workspace_node
 from graph.services.deps import Deps
 from graph.services.knowledge.audit_verify import AuditVerification, PoolReport
 from graph.store.port import Reader, Writer
@@ -27,6 +28,7 @@ class BrokenChain:
     """A chain in which a verification found a break.
 
     Attributes:
+        pool: whose chain; the workspace for those of administration and of anchors.
         good_until: the number of the last record that held.
         found_at: when it was found first.
     """
@@ -38,12 +40,20 @@ class BrokenChain:
 
 async def note_verification(deps: Deps, workspace: WorkspaceId, found: AuditVerification, from_seq: int) -> None:
     """Keep what a verification found, where it is news: a break, or that a broken chain holds again from its begin."""
-    reports = [report for report in found.pools if not report.report.ok or from_seq == 1]
+    every = [*found.pools, *_of_workspace(workspace, found)]
+    reports = [report for report in every if not report.report.ok or from_seq == 1]
     if reports:
         async with deps.store.reading() as reader:
             rows = await _rows(reader, [report.pool for report in reports])
         if any(_is_news(report, rows.get(report.pool)) for report in reports):
             await deps.store.transact(lambda writer: _write(writer, workspace, reports, deps.now()))
+
+
+def _of_workspace(workspace: WorkspaceId, found: AuditVerification) -> list[PoolReport]:
+    """Return what was found of the chains of administration and of anchors, under the id of the workspace."""
+    both = [report for report in (found.administration, found.anchors) if report is not None]
+    worst = next((report for report in both if not report.ok), both[0] if both else None)
+    return [] if worst is None else [PoolReport(pool=workspace_node(workspace), report=worst)]
 
 
 async def broken_chains(reader: Reader, pools: Collection[NodeId]) -> list[BrokenChain]:

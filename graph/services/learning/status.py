@@ -7,7 +7,7 @@ channels and tasks that he may not read are affected, and no more (CO-68).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.fields import Node
@@ -25,6 +25,7 @@ from graph.rules.guarding import operation_tag
 from graph.rules.jobs import JOB_KINDS
 from graph.rules.operations.memo import memo_id, memo_text
 from graph.rules.rights import may_administer
+from graph.services.access.admin_log import reads_administration
 from graph.services.access.session import Session
 from graph.services.knowledge.chain_checks import broken_chains
 from graph.services.knowledge.lint import Linted, lint_of
@@ -66,6 +67,7 @@ class Status:
     """The state of one agent's memory at a time, in the order in which a check goes through it (CO-65).
 
     Attributes:
+        places: the channels and knowledge bases of `stage_a`, by id, as far as they are shown.
         unread: for admins; None for all others.
     """
 
@@ -75,6 +77,7 @@ class Status:
     vectors: Sequence[VectorState]
     embedding: EmbeddingState
     stage_a: Sequence[StageAState]
+    places: Mapping[NodeId, Node]
     stage_b: StageBState
     memos: Sequence[MemoState]
     stuck: Sequence[StuckTask]
@@ -106,6 +109,7 @@ async def status_of(session: Session, owner_id: NodeId) -> Status:
         admin=admin,
     )
     condition = await _condition(session, parts)
+    places = sorted({place for state in parts.stage_a for place in (state.key.channel, state.key.kb)})
     now = session.deps.now()
     return Status(
         agent=agent,
@@ -114,6 +118,7 @@ async def status_of(session: Session, owner_id: NodeId) -> Status:
         vectors=parts.vectors,
         embedding=parts.embedding,
         stage_a=parts.stage_a,
+        places=await session.reader.get(session.viewer, places),
         stage_b=parts.stage_b,
         memos=parts.memos,
         stuck=parts.work.tasks,
@@ -141,7 +146,8 @@ class _Parts:
 
 async def _condition(session: Session, parts: _Parts) -> Condition:
     linted = parts.linted
-    chains = await broken_chains(session.reader, [base.id for base in parts.bases])
+    whole = [session.caller.workspace_node] if reads_administration(session) else []
+    chains = await broken_chains(session.reader, [*whole, *(base.id for base in parts.bases)])
     return Condition(
         embedding=_embedding(parts.vectors, parts.embedding, parts.agent),
         profile_missing_since=parts.stage_b.profile_missing_since,

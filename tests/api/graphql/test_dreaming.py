@@ -21,7 +21,8 @@ from tests.support.dream_runs import job_of, rejection, run_in, stored_job
 from tests.support.operations import block, cite, create, dream
 from tests.support.world import TeamWorld
 
-pytestmark = pytest.mark.parametrize("engine", ENGINES, indirect=True)
+on_every_store = pytest.mark.parametrize("engine", ENGINES, indirect=True)
+on_small_stores = pytest.mark.parametrize("engine", ["memory", "embedded"], indirect=True)
 
 Gid = Callable[[NodeId], str]
 
@@ -45,6 +46,7 @@ async def base_of(world: TeamWorld, channel: NodeId) -> NodeId:
     return NodeId(str((await world.open(channel)).pool))
 
 
+@on_small_stores
 @pytest.mark.req("KN-109", "DR-54", "DR-80", "DR-81")
 async def test_runs_are_told_with_their_counts_and_every_rejection(
     world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, eve: GraphQLClient, clock: FakeClock, gid: Gid
@@ -83,6 +85,7 @@ async def test_runs_are_told_with_their_counts_and_every_rejection(
     assert await ben.code(MORE, id=gid(first.id), after=page["endCursor"]) == "CURSOR_INVALID"
 
 
+@on_every_store
 @pytest.mark.req("KN-60", "KN-113", "KN-114")
 async def test_a_run_over_a_private_chat_is_in_no_list_count_or_node_of_others(
     world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, eve: GraphQLClient, clock: FakeClock, gid: Gid
@@ -111,6 +114,7 @@ async def test_a_run_over_a_private_chat_is_in_no_list_count_or_node_of_others(
             assert (node is not None) is (id_ in expected)
 
 
+@on_small_stores
 @pytest.mark.req("KN-109")
 async def test_what_dreaming_wrote_names_its_run(
     world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, gid: Gid
@@ -126,6 +130,7 @@ async def test_what_dreaming_wrote_names_its_run(
     assert found["audit"]["edges"][0]["node"]["dreamRun"] == {"id": gid(run.id)}
 
 
+@on_every_store
 @pytest.mark.req("DR-84", "DR-86")
 async def test_the_survival_rate_is_null_while_nothing_was_observed(
     world: TeamWorld, ana: GraphQLClient, eve: GraphQLClient, clock: FakeClock, gid: Gid
@@ -141,6 +146,7 @@ async def test_the_survival_rate_is_null_while_nothing_was_observed(
     assert await ana.code(SURVIVAL, a=gid(world.ana)) == "NOT_FOUND"
 
 
+@on_small_stores
 @pytest.mark.req("KN-123")
 async def test_a_run_is_followed_until_it_ended(
     server: str, world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, clock: FakeClock, gid: Gid
@@ -165,6 +171,7 @@ async def test_a_run_is_followed_until_it_ended(
         assert (await receive(connection))["type"] == "complete"
 
 
+@on_every_store
 async def test_operators_list_cancel_and_release_background_work(
     world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, dan: GraphQLClient, clock: FakeClock, gid: Gid
 ) -> None:
@@ -190,6 +197,7 @@ async def test_operators_list_cancel_and_release_background_work(
     assert (await stored_job(world, whole.id)).state == "cancelled"
 
 
+@on_small_stores
 async def test_a_curator_who_is_not_in_a_chat_does_not_learn_of_its_work(
     world: TeamWorld, client: GraphQLClient, gid: Gid
 ) -> None:
@@ -203,6 +211,7 @@ async def test_a_curator_who_is_not_in_a_chat_does_not_learn_of_its_work(
     assert await eve.code(release, id=gid(job.id)) == "NOT_FOUND"
 
 
+@on_small_stores
 async def test_profiles_are_set_listed_and_removed_and_only_admins_learn_where_keys_are(
     world: TeamWorld, ana: GraphQLClient, dan: GraphQLClient
 ) -> None:
@@ -219,6 +228,7 @@ async def test_profiles_are_set_listed_and_removed_and_only_admins_learn_where_k
     assert (await dan.ok(query))["modelProfiles"] == []
 
 
+@on_small_stores
 async def test_a_longer_page_of_runs_costs_no_more_round_trips(world: TeamWorld, ana: GraphQLClient, gid: Gid) -> None:
     base = await base_of(world, world.ops)
     for number in range(8):
