@@ -136,6 +136,26 @@ def message_score(alone: float, window: float) -> float:
     return alone + WINDOW_WEIGHT * window
 
 
+def message_similarities(alone: Mapping[str, float], window: Mapping[str, float]) -> dict[str, float]:
+    """Return a score for each message from the cosines of its text alone and of its text with the neighbours.
+
+    The window counts as much more as with words (`WINDOW_WEIGHT`). A message that is among the nearest in one way only
+    counts in the other as the least of those that are: it is no nearer than that.
+
+    Args:
+        alone: cosines of the nearest messages by their own text.
+        window: cosines of the nearest messages by their text with neighbours.
+
+    >>> message_similarities({"a": 0.9, "b": 0.8}, {"a": 0.7, "c": 0.6})["c"]
+    2.0
+    """
+    least_alone, least_window = min(alone.values(), default=0.0), min(window.values(), default=0.0)
+    return {
+        id_: alone.get(id_, least_alone) + WINDOW_WEIGHT * window.get(id_, least_window)
+        for id_ in alone.keys() | window.keys()
+    }
+
+
 def entry_score(texts: Iterable[tuple[TextKind, float]]) -> float:
     """Return the weighted sum over the visible texts of an entry (name 4, alias 3, summary 2, block 1). Source: RE-9.
 

@@ -106,7 +106,7 @@ async def erase_source(cmd: Command, source_id: NodeId, reason: str) -> ErasureR
     await _blank_lost(cmd.writer, changes, counts, ids, dependents)
     counts["model_calls"] = await blank_calls(cmd.writer, {*ids, *dependents})
     changes.drafts.append(_draft(cmd, versions[0], ids, reason))
-    record = await _commit(cmd, changes, versions)
+    record = await _commit(cmd, changes, versions, counts)
     forget_cached_words()
     blobs = {v.blob_ref for v in versions if v.blob_ref}
     orphaned = tuple(sorted(blobs - await named_blobs(cmd.writer, blobs)))
@@ -227,13 +227,16 @@ def _draft(cmd: Command, first: Source, ids: Sequence[NodeId], reason: str) -> A
     )
 
 
-async def _commit(cmd: Command, changes: Changes, versions: Sequence[Source]) -> AuditRecord:
+async def _commit(
+    cmd: Command, changes: Changes, versions: Sequence[Source], counts: Counter[str]
+) -> AuditRecord:
     pool = versions[0].pool
     assert pool is not None
     language = (await load_settings(cmd.writer, cmd.caller.workspace))["search.default_language"]
     where = Commit(pool=pool, tx_id=cmd.tx_id, at=cmd.at, language=language)
     records = await commit(cmd.writer, cmd.deps, where, changes)
-    await reindex_around(cmd.writer, [replace(v, state=SourceState.ERASED) for v in versions], language)
+    erased = [replace(v, state=SourceState.ERASED) for v in versions]
+    counts["vectors"] += await reindex_around(cmd.writer, erased, language)
     await read_again(cmd.writer, await companions(cmd.writer, [v.id for v in versions]))
     await cmd.writer.increment(pool, "access_version")
     return records[-1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from graph.model.ids import NodeId
@@ -24,31 +25,74 @@ ALONE = "message"
 WINDOW = "window"
 
 
-async def reindex_around(writer: Writer, changed: Collection[Source], language: str) -> None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One line of talk around messages that change: of one channel, thread and base.
+
+    Attributes:
+        changed: as they are afterwards.
+        members: the live, latest messages afterwards, in talk order, from two before the first changed one to two
+            after the last.
+    """
+
+    changed: list[Source]
+    members: list[Source]
+
+
+async def reindex_around(writer: Writer, changed: Collection[Source], language: str) -> int:
     """Rebuild the texts of messages that changed, came or went, and the windows of their neighbours.
 
     Messages that are no longer live and latest lose their texts; call it after the change was written, with the
-    messages as they are now.
+    messages as they are now. Returns how many vectors were dropped.
+    """
+    return await reindex(writer, await lines_around(writer, changed, there=changed), language)
+
+
+async def lines_around(reader: Reader, changed: Collection[Source], *, there: Collection[Source]) -> list[Line]:
+    """Return the lines of talk around messages that change.
+
+    It may be asked before the change is written, which spares a store the reading of what was just written.
+
+    Args:
+        reader: of the transaction of the change.
+        changed: the messages as they are afterwards.
+        there: those of them that the store has now, as they are now.
     """
     by_line: dict[tuple[NodeId | None, NodeId | None, NodeId | None], list[Source]] = {}
     for source in changed:
         if source.kind == SourceKind.MESSAGE:
             by_line.setdefault((source.channel_id, source.thread_id, source.pool), []).append(source)
-    for sources in by_line.values():
-        await _reindex_line(writer, sources, language)
+    present = {source.id for source in there if _is_said(source)}
+    return [
+        Line(changed=sources, members=await _members(reader, sources, present & {source.id for source in sources}))
+        for sources in by_line.values()
+    ]
 
 
-async def _reindex_line(writer: Writer, changed: list[Source], language: str) -> None:
-    line = await line_around(writer, changed)
-    gone = {s.id for s in changed} - {s.id for s in line}
-    await writer.unindex([text_id(source, part) for source in sorted(gone) for part in (ALONE, WINDOW)])
-    near = _near(line, changed)
-    await drop_vectors(writer, [*(s for s in line if s.id in near), *(s for s in changed if s.id in gone)], gone)
-    words = {source.id: analyze(message_text(source), default=language) for source in line}
-    fresh = {s.id for s in changed}
-    rows = [_alone(s, words[s.id]) for s in line if s.id in fresh]
-    rows += [_window(window, words) for window in windows(line, near)]
-    await writer.index(rows)
+async def line_around(reader: Reader, changed: list[Source]) -> list[Source]:
+    """Return the live, latest messages around messages of one line that the store has as they are."""
+    (line,) = await lines_around(reader, changed, there=changed)
+    return line.members
+
+
+async def reindex(writer: Writer, lines: Iterable[Line], language: str) -> int:
+    """Rebuild the texts of the changed messages of these lines, and the windows of their neighbours.
+
+    Returns how many vectors were dropped.
+    """
+    dropped = 0
+    for line in lines:
+        gone = {s.id for s in line.changed} - {s.id for s in line.members}
+        await writer.unindex([text_id(source, part) for source in sorted(gone) for part in (ALONE, WINDOW)])
+        near = _near(line.members, line.changed)
+        rewindowed = [s for s in line.members if s.id in near]
+        dropped += await drop_vectors(writer, [*rewindowed, *(s for s in line.changed if s.id in gone)], gone)
+        words = {source.id: analyze(message_text(source), default=language) for source in line.members}
+        fresh = {s.id for s in line.changed}
+        rows = [_alone(s, words[s.id]) for s in line.members if s.id in fresh]
+        rows += [_window(window, words) for window in windows(line.members, near)]
+        await writer.index(rows)
+    return dropped
 
 
 def _near(line: list[Source], changed: Iterable[Source]) -> set[NodeId]:
@@ -62,26 +106,31 @@ def _near(line: list[Source], changed: Iterable[Source]) -> set[NodeId]:
     return near
 
 
-async def line_around(reader: Reader, changed: list[Source]) -> list[Source]:
-    """Return the live, latest messages from two before the first changed one to two after the last."""
+async def _members(reader: Reader, changed: list[Source], present: Collection[NodeId]) -> list[Source]:
     ordered = in_talk_order(changed)
     first, last = ordered[0], ordered[-1]
     inside = _line(first, Range("occurred_at", first.occurred_at, last.occurred_at + 1))
     before = _line(first, Range("occurred_at", None, first.occurred_at))
     after = _line(first, Range("occurred_at", last.occurred_at + 1, None))
-    middle = await _between(reader, inside, [s for s in changed if s.latest and s.state == SourceState.LIVE])
+    others = await _others(reader, inside, {source.id for source in changed}, len(present))
     earlier = await reader.find(
         COMMIT_GUARD, Find(kind=Source, where=before, order=By("occurred_at", descending=True), first=3)
     )
     later = await reader.find(COMMIT_GUARD, Find(kind=Source, where=after, order=By("occurred_at"), first=3))
+    middle = [*others, *filter(_is_said, changed)]
     return in_talk_order([*earlier.nodes, *middle, *later.nodes])
 
 
-async def _between(reader: Reader, where: Where, known: list[Source]) -> Sequence[Source]:
-    """Return the messages of a stretch: most often those at hand are all, and a count tells so for much less."""
-    if (await reader.aggregate(COMMIT_GUARD, Source, where)).get(None, 0) == len(known):
-        return known
-    return (await reader.find(COMMIT_GUARD, Find(kind=Source, where=where))).nodes
+async def _others(reader: Reader, where: Where, changed: Collection[NodeId], present: int) -> Sequence[Source]:
+    """Return the messages of a stretch but the changed ones: most often there are none, and a count tells so."""
+    if (await reader.aggregate(COMMIT_GUARD, Source, where)).get(None, 0) == present:
+        return ()
+    found = (await reader.find(COMMIT_GUARD, Find(kind=Source, where=where))).nodes
+    return [source for source in found if source.id not in changed]
+
+
+def _is_said(source: Source) -> bool:
+    return source.latest and source.state == SourceState.LIVE
 
 
 def _line(of: Source, span: Where) -> Where:

@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable
 
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
-from graph.rules.embedding import NOT_EMBEDDED, VECTOR_NODES, message_vector_id, window_vector_id
+from graph.rules.embedding import NOT_EMBEDDED, message_vector_id, window_vector_id
 from graph.services.ledger import COMMIT_GUARD
-from graph.store.port import Reader, Writer
+from graph.store.port import Writer
 
 
-async def drop_vectors(writer: Writer, near: Iterable[Source], gone: Collection[NodeId]) -> None:
-    """Drop the vectors that no longer tell what is said, and let them be made again.
+async def drop_vectors(writer: Writer, near: Iterable[Source], gone: Collection[NodeId]) -> int:
+    """Drop the vectors that no longer tell what is said, let them be made again, and return how many there were.
 
     Args:
         writer: of the transaction that changed the messages.
@@ -23,15 +23,11 @@ async def drop_vectors(writer: Writer, near: Iterable[Source], gone: Collection[
         gone: messages that are no longer live and latest: of these the vector of the message alone goes too.
     """
     embedded = [source for source in near if source.embedding_model != NOT_EMBEDDED]
-    if embedded:
-        windows = [window_vector_id(source.id) for source in embedded]
-        alone = [message_vector_id(source.id) for source in embedded if source.id in gone]
-        await writer.delete([*windows, *alone])
-        await writer.patch_many({source.id: {"embedding_model": NOT_EMBEDDED} for source in embedded})
-
-
-async def count_vectors(reader: Reader, sources: Iterable[NodeId]) -> int:
-    """Return how many vectors hold words of these messages alone."""
-    ids = [id_ for source in sources for id_ in (message_vector_id(source), window_vector_id(source))]
-    found = await reader.get(COMMIT_GUARD, ids)
-    return sum(1 for node in found.values() if isinstance(node, VECTOR_NODES))
+    if not embedded:
+        return 0
+    windows = [window_vector_id(source.id) for source in embedded]
+    alone = [message_vector_id(source.id) for source in embedded if source.id in gone]
+    there = await writer.get(COMMIT_GUARD, [*windows, *alone])
+    await writer.delete(list(there))
+    await writer.patch_many({source.id: {"embedding_model": NOT_EMBEDDED} for source in embedded})
+    return len(there)

@@ -184,7 +184,7 @@ async def _of_messages(reader: Reader, messages: Sequence[Source], model: str) -
         if m.id not in made
     ]
     for together in _stretches(messages):
-        line = await line_around(reader, together)
+        line = await line_around(reader, list(together))
         pieces += [
             Piece(
                 node=window.center.id, target=rules.window_vector_id(window.center.id), text=rules.window_text(window)

@@ -20,8 +20,7 @@ from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import EntryView
 from graph.services.learning.episode_messages import episode_messages
-from graph.services.search.routes import Ranking
-from graph.services.search.values import Candidate, RerankInfo
+from graph.services.search.values import Candidate, Ranking, RerankInfo
 from graph.store.query import Direction
 
 _KINDS = {Entry.PREFIX: ItemKind.ENTRY, Episode.PREFIX: ItemKind.EPISODE, Source.PREFIX: ItemKind.MESSAGE}

@@ -1,13 +1,14 @@
 """The routes of a search: each gives a ranking of items and the texts by which they were found (RE-7 to RE-11).
 
 A keyword route asks the store for the visible texts that hold a word of the question and scores them by BM25 with
-the counts of visible texts only. Vector routes are left out, and named so, while no embedder is configured.
+the counts of visible texts only. Vector routes are in `vector_routes`; they are left out, and named so, while no
+embedder is configured.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph.model.access import Viewer
@@ -17,16 +18,19 @@ from graph.model.time import Millis
 from graph.rules.knowledge_settings import Settings
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, TextKind, best_first, entry_score, message_score
 from graph.services.access.session import Session
-from graph.services.search.values import RouteSkip
+from graph.services.search.values import Ranking, Route, RouteSkip
+from graph.services.search.vector_routes import (
+    BLOCK_VECTOR,
+    EPISODE_VECTOR,
+    NO_EMBEDDER,
+    embedded_question,
+    vector_routes,
+)
 from graph.store.query import Match, Matches, TextHit, TextIndex
 
 ENTRY_KEYWORD = "entry_keyword"
-BLOCK_VECTOR = "block_vector"
 MESSAGE_KEYWORD = "message_keyword"
-EPISODE_VECTOR = "episode_vector"
-MESSAGE_VECTOR = "message_vector"
 
-_NO_EMBEDDER = "no embedding provider is configured"
 _TEXT_KINDS: Mapping[str, TextKind] = {
     "name": TextKind.NAME,
     "alias": TextKind.ALIAS,
@@ -37,15 +41,6 @@ _TEXT_KINDS: Mapping[str, TextKind] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ranking:
-    """Items best first, the visible texts by which each was found, and the time of each."""
-
-    items: tuple[NodeId, ...]
-    matched: Mapping[NodeId, tuple[NodeId, ...]]
-    times: Mapping[NodeId, Millis]
-
-
 @dataclass(kw_only=True, slots=True)
 class Routed:
     """What the routes gave."""
@@ -54,11 +49,8 @@ class Routed:
     skipped: list[RouteSkip] = field(default_factory=list)
 
 
-Route = Callable[[], Awaitable[Ranking]]
-
-
-async def run_routes(session: Session, viewer: Viewer, words: Sequence[str], settings: Settings) -> Routed:
-    """Return the rankings of all routes that answered in time.
+async def run_routes(session: Session, viewer: Viewer, query: str, words: Sequence[str], settings: Settings) -> Routed:
+    """Return the rankings of all routes that answered in time; the question is embedded while words are looked up.
 
     Raises:
         SearchUnavailable: none of the configured routes answered.
@@ -67,9 +59,15 @@ async def run_routes(session: Session, viewer: Viewer, words: Sequence[str], set
         ENTRY_KEYWORD: lambda: entry_keyword(session, viewer, words, settings),
         MESSAGE_KEYWORD: lambda: message_keyword(session, viewer, words, settings),
     }
-    routed = Routed(skipped=[RouteSkip(route=r, reason=_NO_EMBEDDER) for r in (BLOCK_VECTOR, EPISODE_VECTOR)])
-    for name, route in routes.items():
-        await _run(routed, name, route, settings["search.route_timeout_ms"] / 1_000)
+    timeout_s = settings["search.route_timeout_ms"] / 1_000
+    routed = Routed()
+    async with embedded_question(session, query, settings, timeout_s) as question:
+        if question is None:
+            routed.skipped += [RouteSkip(route=name, reason=NO_EMBEDDER) for name in (BLOCK_VECTOR, EPISODE_VECTOR)]
+        else:
+            routes |= vector_routes(session, viewer, question, settings)
+        for name, route in routes.items():
+            await _run(routed, name, route, timeout_s)
     if not routed.rankings:
         raise SearchUnavailable("no search route answered: try again", routes=tuple(s.route for s in routed.skipped))
     return routed
@@ -139,5 +137,4 @@ def _ranking(scores: Mapping[str, float], hits: Sequence[TextHit], settings: Set
     return Ranking(
         items=tuple(kept),
         matched={item: tuple(sorted(guards)) for item, guards in matched.items()},
-        times={item: times[item] for item in kept},
     )

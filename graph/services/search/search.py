@@ -45,7 +45,7 @@ async def memory_search(session: Session, question: SearchQuestion) -> SearchAns
         kb_ids=question.kb_ids,
     )
     words = query_words(query, default=settings["search.default_language"])
-    routed = await run_routes(session, viewer, words, settings)
+    routed = await run_routes(session, viewer, query, words, settings)
     ranked, rerank = await scored(session, query, routed.rankings, settings, rerank=question.rerank)
     ranked = await _narrower_first(session, viewer, ranked)
     expanded, packed = await _fill(session, viewer, ranked, words, settings, question)

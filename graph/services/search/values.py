@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,18 @@ class RouteSkip:
 
     route: str
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranking:
+    """Items best first, and the visible texts by which each was found."""
+
+    items: tuple[NodeId, ...]
+    matched: Mapping[NodeId, tuple[NodeId, ...]]
+
+
+Route = Callable[[], Awaitable[Ranking]]
+"""One way of finding."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,7 +17,7 @@ from graph.services.knowledge.withdrawal import withdraw_source
 from graph.services.learning.episode_messages import conclusion_messages, episode_messages
 from graph.services.search.candidates import scored
 from graph.services.search.expand import Expanded, expand
-from graph.services.search.routes import Ranking
+from graph.services.search.values import Ranking
 from tests.support.learning import code_of, episode
 from tests.support.operations import block, cite, create
 from tests.support.world import TeamWorld
@@ -68,8 +68,8 @@ async def test_browse_opens_the_originals_behind_an_episode(world: TeamWorld) ->
 @pytest.mark.req("RE-21", "RE-17")
 async def test_a_found_episode_expands_into_its_messages(world: TeamWorld) -> None:
     first, second, id_ = await lunch(world)
-    ranking = Ranking(items=(id_,), matched={id_: (id_,)}, times={})
-    rankings = {"episode_vector": ranking, "message_keyword": Ranking(items=(first,), matched={}, times={})}
+    ranking = Ranking(items=(id_,), matched={id_: (id_,)})
+    rankings = {"episode_vector": ranking, "message_keyword": Ranking(items=(first,), matched={})}
 
     async def work(session: Session) -> list[Expanded]:
         ranked, rerank = await scored(session, "lunch with Ben", rankings, defaults(), rerank=True)
