@@ -24,7 +24,7 @@ from api.cli.shown import Bar
 from api.importers.model import ChannelKind, ImportedMessage, ImportTally
 from api.importers.read import Form, detect_form, read_export
 from graph.model.errors import BadInput, NotFound
-from graph.model.time import render
+from graph.model.time import render_said
 from graph.services.knowledge.importing import local_id_of
 
 BATCH = 500
@@ -217,7 +217,7 @@ def _input(message: ImportedMessage, place: Place) -> dict[str, Any]:
         "conversation": message.conversation_key,
         "message": {
             "externalId": message.external_id,
-            "sentAt": render(message.sent_at),
+            "sentAt": render_said(message.sent_at, message.sent_offset),
             "text": message.text,
             "speaker": message.speaker,
             "speakerId": None if message.speaker_is_agent else place.speakers.get(message.speaker),

@@ -25,7 +25,7 @@ RULES: Mapping[str, str] = {
 
 CITED = """
 fragment cited on Citation {
-  quote role saidAt speaker { displayName } source { id kind title speakerName occurredAt }
+  quote role speaker { displayName } source { id kind title speakerName saidAt }
 }"""
 """The fields of a citation that `citation` reads."""
 
@@ -37,13 +37,13 @@ def citation(cited: Mapping[str, Any]) -> str:
     kind = str(source["kind"]).lower().replace("_", " ")
     where = f"{kind} “{source['title']}”" if source.get("title") else kind
     who = "" if kind == "file" else f"{speaker}, " if speaker else ""
-    said = cited.get("saidAt") or source.get("occurredAt") or ""
+    said = source.get("saidAt") or ""
     against = {"CONTRADICTS": "against it: ", "CORRECTS": "corrected by: "}.get(cited.get("role") or "", "")
     return f"{against}“{cited['quote']}” ({who}{day(said)}, {where})"
 
 
 def day(time: str) -> str:
-    """Return the day and minute of a time, in UTC.
+    """Return the day and minute of a time, as it is told.
 
     >>> day("2026-02-02T08:31:00.000Z")
     '2026-02-02 08:31'

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from api.importers.model import ImportTally
 from graph.model.errors import BadInput, ImportInvalid
-from graph.model.time import Millis, from_datetime
+from graph.model.time import Millis, from_datetime, to_datetime
 
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
 _YEAR_10000 = 253_402_300_800
@@ -78,6 +78,20 @@ class Dates:
         except ValueError:
             raise place.invalid("bad_date", _NO_DATE) from None
         return self.local(value, place)
+
+    def offset(self, text: str, at: Millis) -> int | None:
+        """Return how many minutes the clock of an ISO 8601 text is ahead of UTC, or that of the stated zone then.
+
+        Args:
+            text: as `iso` has read it.
+            at: the time it names. A text that ends in Z tells no zone.
+        """
+        if text[-1] in "Zz":
+            return None
+        ahead = datetime.fromisoformat(text).utcoffset()
+        if ahead is None and self.zone is not None:
+            ahead = to_datetime(at).astimezone(self.zone).utcoffset()
+        return None if ahead is None else int(ahead.total_seconds() // 60)
 
     def form(self, text: str, forms: tuple[str, ...], place: Place) -> Millis:
         """Return the time of a text in one of several `strptime` forms; errors as `iso`."""

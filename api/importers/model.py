@@ -19,6 +19,7 @@ class ImportedMessage:
         external_id: unique within the channel; the same id later with other text is an edited message.
         speaker: a name that stands for one person or program throughout the import.
         sent_at: UTC milliseconds.
+        sent_offset: minutes that the clock of the speaker was ahead of UTC; None if the export does not tell.
         thread: external id of the message that began its thread.
         speaker_is_agent: a program said it; it cannot be the only evidence of a statement (DR-47).
         channel_kind: chats that the export marks as not open to all are private.
@@ -33,6 +34,7 @@ class ImportedMessage:
     thread: str | None = None
     speaker_is_agent: bool = False
     channel_kind: ChannelKind = "shared_channel"
+    sent_offset: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)

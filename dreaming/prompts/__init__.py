@@ -13,7 +13,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt: its id with version, such as ``stage_a@1``, and its text."""
+    """A prompt: its id with version, such as ``stage_a@2``, and its text."""
 
     id: str
     text: str
@@ -24,7 +24,7 @@ def load_prompt(name: str) -> Prompt:
     """Return a prompt by the name of its file.
 
     >>> load_prompt("stage_a").id
-    'stage_a@1'
+    'stage_a@2'
     """
     head, _, text = files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
     label, _, version = head.partition(": ")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from dreaming.curation.quoting import shown_time
 from dreaming.models.port import ChatMessage, ModelRequest, Role
 from dreaming.prompts import load_prompt
 from dreaming.stage_a.answer import SplitShape
 from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
-from graph.model.time import to_datetime
 from graph.rules.stage_a import Batch
 from graph.text.tokens import Tokenizer
 
@@ -57,7 +57,7 @@ def _lines(batch: Batch, tokenizer: Tokenizer, max_tokens: int) -> list[str]:
 
 
 def _line(message: Source, name: str, thread: str | None, *, carried: bool, text: str | None = None) -> str:
-    shown: dict[str, Json] = {"id": name, "at": f"{to_datetime(message.occurred_at):%Y-%m-%d %H:%M}"}
+    shown: dict[str, Json] = {"id": name, "at": shown_time(message.occurred_at, message.said_offset)}
     shown["speaker"] = message.speaker or "unknown"
     if message.speaker_is_agent:
         shown["agent"] = True

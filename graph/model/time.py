@@ -26,6 +26,24 @@ class Clock(Protocol):
         ...
 
 
+def clock_reading(at: Millis, offset: int | None) -> Millis:
+    """Return what the clock of somebody `offset` minutes ahead of UTC showed at a time, as if it were UTC.
+
+    For dates as people mean them: the day of a message is the day where it was written. None stands for UTC.
+    """
+    return Millis(at + (offset or 0) * 60_000)
+
+
+def zone_name(offset: int) -> str:
+    """Return an offset in minutes as RFC 3339 writes it.
+
+    >>> zone_name(540), zone_name(-210), zone_name(0)
+    ('+09:00', '-03:30', '+00:00')
+    """
+    hours, minutes = divmod(abs(offset), 60)
+    return f"{'-' if offset < 0 else '+'}{hours:02}:{minutes:02}"
+
+
 def from_datetime(value: datetime) -> Millis:
     """Return `value` in UTC milliseconds.
 
@@ -59,6 +77,31 @@ def parse(text: str) -> Millis:
     except ValueError as error:
         raise BadInput("a time is written as RFC 3339, such as 2025-05-10T00:00:00Z", field="time") from error
     return from_datetime(value)
+
+
+def parse_said(text: str) -> tuple[Millis, int | None]:
+    """Return the time that an RFC 3339 text names, and how many minutes its clock is ahead of UTC.
+
+    The offset is None for a text that ends in Z: that says when, and not where (RFC 9557).
+
+    Raises:
+        BadInput: not RFC 3339, or without a zone.
+
+    >>> parse_said("2024-01-01T00:30:00+09:00")
+    (1704036600000, 540)
+    """
+    at = parse(text)
+    offset = datetime.fromisoformat(text).utcoffset()
+    return at, None if text[-1:] in "Zz" or offset is None else int(offset.total_seconds() // 60)
+
+
+def render_said(at: Millis, offset: int | None) -> str:
+    """Return RFC 3339 in the zone in which it was said; `parse_said` reads it back.
+
+    >>> render_said(Millis(1704036600000), 540)
+    '2024-01-01T00:30:00.000+09:00'
+    """
+    return render(at) if offset is None else render(clock_reading(at, offset))[:-1] + zone_name(offset)
 
 
 def render(value: Millis) -> str:

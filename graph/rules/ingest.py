@@ -36,6 +36,7 @@ class IncomingMessage:
         speaker_id: the principal who spoke, if known.
         speaker: his name as the channel shows it.
         sent_at: when it was sent.
+        sent_offset: minutes that the clock of who sent it was ahead of UTC; None if it is not told.
         thread: the channel's name of the thread, if any.
     """
 
@@ -46,6 +47,7 @@ class IncomingMessage:
     speaker: str = ""
     speaker_is_agent: bool = False
     thread: str | None = None
+    sent_offset: int | None = None
 
 
 def content_hash(text: str) -> str:
@@ -95,6 +97,7 @@ def message_source(
         speaker=message.speaker,
         speaker_is_agent=message.speaker_is_agent,
         occurred_at=message.sent_at,
+        said_offset=message.sent_offset,
         recorded_at=at,
         state=replaces.state if replaces else SourceState.LIVE,
         version=replaces.version + 1 if replaces else 1,

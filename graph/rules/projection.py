@@ -42,7 +42,10 @@ MAX_RELATIONS = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownSource:
-    """A source as its footnote names it: `title` is the speaker's name or the title, `shown_id` what clients use."""
+    """A source as its footnote names it: `title` is the speaker's name or the title, `shown_id` what clients use.
+
+    `at` is what the clock showed where it was said, so that its day is the day that its words count from.
+    """
 
     shown_id: str
     kind: str

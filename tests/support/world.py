@@ -15,7 +15,7 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, WorkspaceId, hosted_id, node_id
 from graph.model.nodes.evidence import Channel, ChannelKind, Conversation
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, Right, Workspace
-from graph.model.time import Millis
+from graph.model.time import Millis, parse_said
 from graph.rules.guarding import guard_of, own_audience
 from graph.rules.ingest import IncomingMessage
 from graph.services.access.caller import Caller, workspace_node
@@ -135,13 +135,16 @@ class TeamWorld:
         by_agent: bool = False,
         name: str | None = None,
         external_id: str | None = None,
+        sent_at: str | None = None,
     ) -> NodeId:
         """Report one message in a channel and return the id of its source; the n-th is called ``m<n>`` by default."""
+        at, offset = (self.deps.now(), None) if sent_at is None else parse_said(sent_at)
         conversation = await self.open(channel)
         self._messages += 1
         message = IncomingMessage(
             external_id=external_id or f"m{self._messages}",
-            sent_at=self.deps.now(),
+            sent_at=at,
+            sent_offset=offset,
             text=text,
             speaker_id=speaker or (self.atlas if by_agent else self.ana),
             speaker=name or ("Ana" if speaker is None else ""),

@@ -8,10 +8,10 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import RequestContext, context
+from api.graphql.scalars import SaidAt
 from api.graphql.types import enums
 from api.graphql.types.evidence import Conversation, RoutingRule, Source, source_of
 from graph.model.ids import NodeId
-from graph.model.time import Millis
 from graph.rules.ingest import IncomingMessage
 from graph.services.knowledge.conversations import close_conversation, open_conversation, set_routing_rule
 from graph.services.knowledge.ingest import IngestReceipt, ingest_messages
@@ -22,7 +22,7 @@ class MessageInput:
     """A message as its channel reports it (KN-65)."""
 
     external_id: str
-    sent_at: Millis
+    sent_at: SaidAt
     text: str
     speaker_id: strawberry.ID | None = None
     speaker: str = ""
@@ -95,7 +95,8 @@ def message_of(ctx: RequestContext, message: MessageInput) -> IncomingMessage:
     """Return a message as services take it."""
     return IncomingMessage(
         external_id=message.external_id,
-        sent_at=message.sent_at,
+        sent_at=message.sent_at.at,
+        sent_offset=message.sent_at.offset,
         text=message.text,
         speaker_id=None if message.speaker_id is None else ctx.id(message.speaker_id),
         speaker=message.speaker,

@@ -12,7 +12,7 @@ from strawberry.types import Info
 from api.graphql.connection import Connection
 from api.graphql.context import context
 from api.graphql.ids import to_global
-from api.graphql.scalars import Long
+from api.graphql.scalars import Long, SaidAt
 from api.graphql.types import enums
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
@@ -115,6 +115,7 @@ class Source(Node):
     content_hash: str
     external_id: str | None
     occurred_at: Millis
+    said_at: SaidAt = strawberry.field(description="When it was said or made, in the zone of who did.")
     recorded_at: Millis
     media_type: str | None
     size_bytes: Long | None
@@ -136,6 +137,7 @@ class Source(Node):
             content_hash=node.content_hash,
             external_id=node.external_id,
             occurred_at=node.occurred_at,
+            said_at=SaidAt(node.occurred_at, node.said_offset),
             recorded_at=node.recorded_at,
             media_type=node.media_type,
             size_bytes=None if node.size_bytes is None else Long(node.size_bytes),

@@ -11,7 +11,7 @@ from graph.model.ids import GlobalId, NodeId, prefix_of
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Basis, BlockVersion, KbKind, ModifierKind, Relation, RelationVersion
 from graph.model.nodes.people import Principal
-from graph.model.time import Millis
+from graph.model.time import Millis, clock_reading
 from graph.rules.as_of import NOW, AsOf
 from graph.rules.pools import scope_of
 from graph.rules.projection import (
@@ -221,7 +221,8 @@ def _shown_sources(sources: Iterable[Source]) -> Iterator[tuple[NodeId, ShownSou
     for source in sources:
         shown = GlobalId(kind=Source.__name__, workspace=source.workspace, node=source.id).encode()
         title = source.title or source.speaker
-        yield source.id, ShownSource(shown_id=shown, kind=source.kind, title=title, at=source.occurred_at)
+        said_at = clock_reading(source.occurred_at, source.said_offset)
+        yield source.id, ShownSource(shown_id=shown, kind=source.kind, title=title, at=said_at)
 
 
 def _validity(version: BlockVersion | RelationVersion) -> ShownValidity:

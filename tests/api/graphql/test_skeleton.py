@@ -19,7 +19,7 @@ mutation($conversation: ID!, $messages: [MessageInput!]!) {
   ingestMessages(conversationId: $conversation, messages: $messages) { sourceIds arrivals }
 }
 """
-NODE = "query($id: ID!) { node(id: $id) { id __typename ... on Source { text author { displayName } } } }"
+NODE = "query($id: ID!) { node(id: $id) { id __typename ... on Source { text occurredAt saidAt author { displayName } } } }"
 EXPLAIN = "query($id: ID!) { explainVisibility(id: $id) { visible nodes { kind passed } } }"
 PROVENANCE = "query($id: ID!) { provenance(id: $id) { root { id } truncated } }"
 
@@ -35,7 +35,7 @@ async def test_what_was_said_in_a_private_chat_is_seen_by_its_partner_and_by_nob
     opened = (await host.ok(OPEN, channel=gid(world.chat)))["openConversation"]
     message = {
         "externalId": "m1",
-        "sentAt": "2025-05-10T08:00:00Z",
+        "sentAt": "2025-05-10T00:30:00+09:00",
         "text": "My salary is 90k",
         "speakerId": gid(world.ana),
     }
@@ -48,6 +48,8 @@ async def test_what_was_said_in_a_private_chat_is_seen_by_its_partner_and_by_nob
         "id": source,
         "__typename": "Source",
         "text": "My salary is 90k",
+        "occurredAt": "2025-05-09T15:30:00.000Z",
+        "saidAt": "2025-05-10T00:30:00.000+09:00",
         "author": {"displayName": "Ana"},
     }
     assert (await ana.ok(EXPLAIN, id=source))["explainVisibility"]["visible"] is True

@@ -35,6 +35,7 @@ def test_each_line_becomes_a_message() -> None:
         external_id="k1",
         speaker="Ana",
         sent_at=1_746_838_800_000,  # type: ignore[arg-type]
+        sent_offset=480,
         text="The oven is booked for Friday.",
     )
     assert (second.conversation_key, second.thread, second.channel_kind) == ("kitchen-2", "k1", "private_chat")
@@ -101,8 +102,17 @@ def test_a_date_without_zone_takes_the_stated_one_and_the_tally_says_which(
     file, tally = written(tmp_path, json.dumps(LINE), json.dumps(naive)), ImportTally()
     aware, assumed = load(file, tally, parse_timezone(zone))
     assert assumed.sent_at == aware.sent_at - hours * 3_600_000
+    assert (aware.sent_offset, assumed.sent_offset) == (None, hours * 60)
     assert tally.assumed_dates == 1
     assert tally.assumed_timezone is not None
+
+
+def test_the_zone_of_who_wrote_is_kept(tmp_path: Path) -> None:
+    dates = ["2024-01-01T00:30:00+09:00", "2023-12-31T15:30:00Z"]
+    file = written(tmp_path, *(json.dumps({**LINE, "id": date, "sentAt": date}) for date in dates))
+    told, untold = load(file, ImportTally())
+    assert told.sent_at == untold.sent_at
+    assert (told.sent_offset, untold.sent_offset) == (540, None)
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "+25:00", "+08:99", "", "../etc/passwd"])

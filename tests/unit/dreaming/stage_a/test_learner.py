@@ -9,6 +9,7 @@ import pytest
 
 from dreaming.models.port import Role
 from dreaming.models.scripted import cut, fails
+from graph.model.access import SystemScope
 from graph.model.edges import EdgeType
 from graph.model.ids import node_id
 from graph.model.nodes.evidence import Source
@@ -53,6 +54,30 @@ async def test_enough_messages_are_read_at_once_and_in_one_prompt(room: Room) ->
     [request] = room.model.asked
     assert [line["text"] for line in shown(request)] == [f"line {n}" for n in range(1, 41)]
     assert {line["speaker"] for line in shown(request)} == {"Ana"}
+
+
+@pytest.mark.req("DR-2")
+async def test_bug_case_16_old_letters_are_dated_where_they_were_written(room: Room) -> None:
+    said = (
+        "2023-05-24T10:00:00+00:00",
+        "2024-01-01T00:30:00+09:00",
+        "2024-01-01T00:30:00Z",
+        "2023-12-31T20:00:00-03:30",
+    )
+    written = [await room.world.say(room.world.ops, "I quit yesterday.", sent_at=at) for at in said]
+    await room.quiet()
+    [request] = room.model.asked
+    assert [line["at"] for line in shown(request)] == [
+        "2023-05-24 10:00",
+        "2024-01-01 00:30 +09:00",
+        "2023-12-31 20:00 -03:30",
+        "2024-01-01 00:30",
+    ]
+    async with room.world.deps.store.reading() as reader:
+        sources = await reader.get(SystemScope(reason="looking in a test"), written)
+    kept = [source for id_ in written if isinstance(source := sources[id_], Source)]
+    assert [source.said_offset for source in kept] == [0, 540, None, -210]
+    assert kept[1].occurred_at < kept[2].occurred_at < min(source.recorded_at for source in kept)
 
 
 @pytest.mark.req("DR-11", "DR-20", "DR-25", "DR-16")
