@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import shown
+from api.cli.commands import connecting, watching
 from api.cli.given import chosen
 from graph.model.errors import BadInput
 from graph.model.nodes.people import Right
@@ -58,6 +59,8 @@ def register(app: typer.Typer) -> None:
     settings.command("set")(settings_set)
     settings.command("reset")(settings_reset)
     admin.add_typer(settings, name="settings")
+    connecting.register(admin)
+    watching.register_profiles(admin)
     token = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens.")
     token.command("create")(token_create)
     token.command("list")(token_list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from graph.model.access import SystemScope
 from graph.model.fields import Json
@@ -11,6 +12,7 @@ from graph.model.nodes.learning import Connector
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules.connectors import SYNC_CONNECTOR, ConnectorState, is_due, sync_key
+from graph.rules.jobs import JobState, released
 from graph.services.deps import Deps
 from graph.services.learning.jobs import enqueue, find_job
 from graph.services.settings import load_settings
@@ -50,6 +52,16 @@ async def ask_for_sync(writer: Writer, connector: Connector, now: Millis) -> Job
     )
 
 
+async def ask_for_sync_at_once(writer: Writer, connector: Connector, now: Millis) -> Job:
+    """Ask for a sync because somebody says so: one that waits after a failure waits no longer."""
+    job = await ask_for_sync(writer, connector, now)
+    if job.state != JobState.QUEUED or not job.attempts:
+        return job
+    changes = released(now)
+    await writer.patch_many({job.id: changes})
+    return replace(job, **changes)
+
+
 async def note_sync(writer: Writer, connector: Connector, at: Millis, *, problem: str | None = None) -> None:
     """Note that a sync went through; `problem` is the code of a document that gave no answer, if one did."""
     fields: Mapping[str, Json] = {"last_sync_at": at, "last_error": problem, "failures": 0}
@@ -72,4 +84,4 @@ async def _is_due(reader: Reader, connector: Connector, now: Millis) -> bool:
     if not is_due(connector, now, float(settings["connector.sync_minutes"])):
         return False
     job = await find_job(reader, sync_key(connector.id))
-    return job is None or job.state not in ("queued", "running")
+    return job is None or job.state not in (JobState.QUEUED, JobState.RUNNING)

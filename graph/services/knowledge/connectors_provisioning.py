@@ -25,7 +25,7 @@ from graph.services.access.guards import put_alone
 from graph.services.access.people import ADMINISTRATION, hold_one
 from graph.services.access.provisioning import checked_name, new_hosted_id, put_principal
 from graph.services.access.session import Session
-from graph.services.knowledge.connectors import ask_for_sync
+from graph.services.knowledge.connectors import ask_for_sync_at_once
 from graph.services.knowledge.routed_bases import routed_base
 from graph.store.query import By, Eq, Find
 
@@ -81,7 +81,7 @@ async def create_connector(
     await record_admin(
         cmd, AdminOperation.CONNECTOR_SET, made.id, {"base": routed.id, "kind": kind, "state": made.state}
     )
-    await ask_for_sync(cmd.writer, made, cmd.at)
+    await ask_for_sync_at_once(cmd.writer, made, cmd.at)
     return made
 
 
@@ -102,7 +102,7 @@ async def set_connector_state(cmd: Command, id_: NodeId, state: ConnectorState) 
     await cmd.writer.patch(found.id, {"state": changed.state})
     await record_admin(cmd, AdminOperation.CONNECTOR_SET, found.id, {"state": changed.state})
     if state is not ConnectorState.PAUSED:
-        await ask_for_sync(cmd.writer, changed, cmd.at)
+        await ask_for_sync_at_once(cmd.writer, changed, cmd.at)
     return changed
 
 
@@ -119,7 +119,7 @@ async def sync_now(cmd: Command, id_: NodeId) -> Connector:
     if found.state != ConnectorState.ACTIVE:
         raise BadState("the connector is paused or removed")
     await record_admin(cmd, AdminOperation.CONNECTOR_SYNC, found.id)
-    await ask_for_sync(cmd.writer, found, cmd.at)
+    await ask_for_sync_at_once(cmd.writer, found, cmd.at)
     return found
 
 
