@@ -24,7 +24,8 @@ from graph.store.query import Eq, Find, In
 NIGHT = from_datetime(datetime(2026, 10, 6, 2, 0, tzinfo=UTC))
 """The story's last words fall on 5 October 2026; by now every channel is quiet."""
 COUNTING = SystemScope(reason="what the sample dreamed")
-STAGES = ("stage_a", "stage_b")
+KINDS = ("stage_a", "stage_b", "learn_material")
+"""Kinds of learning, in the order in which they are done."""
 MOST_STEPS = 100
 
 
@@ -34,7 +35,7 @@ class Dreamed:
 
     Attributes:
         model: that was asked, as the runs name it.
-        operations: accepted ones of Stage B, lessons apart.
+        operations: accepted ones of Stage B and of documents, lessons apart.
         unfinished: codes of jobs that did not end well; they are tried again later.
     """
 
@@ -68,16 +69,16 @@ async def dream(deps: Deps, models: ModelMaker, progress: Callable[[int], None] 
     """
     night = replace(deps, clock=NightClock())
     outcomes: list[str] = []
-    stages = [kind for kind in STAGES if kind in HANDLERS]
     worker = Worker(
         deps=night,
         anchor_minutes=0,
-        handlers={kind: HANDLERS[kind] for kind in stages},
+        handlers={kind: HANDLERS[kind] for kind in KINDS},
         models=models,
         on_step=lambda kind, outcome: outcomes.append(outcome),
     )
-    for kind in stages:
-        await LOOKOUTS[kind](night)
+    for kind in KINDS:
+        if kind in LOOKOUTS:
+            await LOOKOUTS[kind](night)
         while len(outcomes) < MOST_STEPS and await worker.step([kind]):
             if progress is not None:
                 progress(len(outcomes))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -36,9 +36,10 @@ class _Part(BaseModel):
 
 
 class RecordedAnswer(_Part):
-    """The answer about one knowledge base, called by its pool in the story."""
+    """The answer about one knowledge base, called by its pool in the story, or about one document handed in to it."""
 
     pool: Key
+    document: str | None = None
     answer: dict[str, Any]
 
 
@@ -64,11 +65,13 @@ class Known:
         pools: the pool of each message and entry, by name.
         texts: what each message and block says at last, by name.
         entries: what each entry is called, by name.
+        titles: of documents, by name.
     """
 
     pools: Mapping[str, str]
     texts: Mapping[str, str]
     entries: Mapping[str, str]
+    titles: Mapping[str, str]
 
 
 def known_of(story: Story) -> Known:
@@ -88,7 +91,8 @@ def known_of(story: Story) -> Known:
                 texts[operation.label] = operation.text
             elif isinstance(operation, EditBlock) and operation.text:
                 texts[operation.block] = operation.text
-    return Known(pools=pools, texts=texts, entries=entries)
+    titles = {f"document:{document.key}": document.title for document in story.documents}
+    return Known(pools=pools, texts=texts, entries=entries, titles=titles)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +116,7 @@ class SampleModel:
         """
         pool = self._pool(request)
         labels = dict(self._labels(request, pool))
-        answer = self._recorded(request, pool)
+        answer = self._recorded(request, pool, labels)
         if not set(names_in(answer)) <= labels.keys():
             raise ModelUnavailable(NOT_RECORDED)
         return ModelAnswer(text=json.dumps(renamed(answer, labels), ensure_ascii=False), model=self.name)
@@ -134,6 +138,7 @@ class SampleModel:
         for row in quoted(request):
             if "topic" in row:
                 yield f"topic:{row['topic']}", row["id"]
+            yield from ((name, row["id"]) for name, title in known.titles.items() if title == row.get("title"))
             if "name" in row and "type" in row:
                 called = (row["name"], pool if row.get("scope") == "this" else SHARED)
                 yield from ((n, row["id"]) for n, e in known.entries.items() if (e, known.pools[n]) == called)
@@ -143,11 +148,11 @@ class SampleModel:
                     del left[name]
                     yield name, one["id"]
 
-    def _recorded(self, request: ModelRequest, pool: str) -> dict[str, Any]:
+    def _recorded(self, request: ModelRequest, pool: str, shown: Collection[str]) -> dict[str, Any]:
         for recording in self.recordings:
             if (recording.purpose, recording.prompt) == (request.purpose, request.prompt):
                 for one in recording.answers:
-                    if one.pool == pool:
+                    if one.pool == pool and (one.document is None or one.document in shown):
                         return one.answer
         raise ModelUnavailable(NOT_RECORDED)
 

@@ -55,7 +55,7 @@ def dreams(
     who: As = None,
     agent: Agent = "",
     run: Annotated[bool, typer.Option("--run", help="Ask for a run of Stage B now; for curators.")] = False,
-    most: Most = 5,
+    most: Most = 20,
 ) -> None:
     """Show what an agent dreamed, what the model proposed that was refused, and why."""
     from api.cli import dreaming

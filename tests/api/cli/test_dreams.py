@@ -26,7 +26,7 @@ LOOK = SystemScope(reason="test")
 
 @pytest.mark.req("AD-43", "AD-44")
 def test_a_start_says_what_was_dreamed_and_that_no_model_was_asked(sample: Server) -> None:
-    assert "25 episodes of talk, 15 statements written or changed, 1 lesson learned" in sample.said
+    assert "25 episodes of talk, 18 statements written or changed, 1 lesson learned" in sample.said
     assert "1 proposal of the model rejected" in sample.said
     assert "recorded beforehand (written by hand); no model was asked" in sample.said
     assert "some was learned while dreaming" in sample.said
@@ -37,6 +37,7 @@ def test_the_runs_are_shown_with_what_was_refused_and_why(sample: Server) -> Non
     shown = sample.cli.ok("dreams", "--as", "jonas")
     assert "stage B, scheduled, succeeded" in shown
     assert "stage A of tea-room, scheduled, succeeded" in shown
+    assert shown.count("stage B, material, succeeded") == 3
     assert "asked recorded:sample" in shown
     assert "refused addRelation [QUOTE_NOT_VERBATIM]: quote 4 to 500 characters exactly" in shown
     assert "mei-private" not in shown

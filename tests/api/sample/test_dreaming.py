@@ -13,7 +13,7 @@ import pytest
 from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports, make_deps
 from api.cli.model_choice import ModelChoice, light_name, real_models, set_light
-from api.sample.dreaming import NIGHT, STAGES, NightClock, dream, what_was_dreamed
+from api.sample.dreaming import KINDS, NIGHT, NightClock, dream, what_was_dreamed
 from api.sample.load import SampleLoader
 from api.sample.recording import RECORDED, Recording, SampleModel, known_of, load_recordings, names_in, sample_model
 from api.sample.story import load_story
@@ -114,7 +114,7 @@ async def test_the_sample_dreams_with_recorded_answers_that_are_marked_as_such(t
     assert await dream(told.deps, OneModel(model=model)) == ()
     agent = told.loader.principal("kettle")
     dreamed = await what_was_dreamed(told.deps, agent, model.name)
-    assert (dreamed.model, dreamed.episodes, dreamed.operations) == (RECORDED, 25, 15)
+    assert (dreamed.model, dreamed.episodes, dreamed.operations) == (RECORDED, 25, 18)
     assert (dreamed.skill_updates, dreamed.rejected) == (1, 1)
     runs = await told.all(DreamRun)
     assert {(run.model, run.state) for run in runs} == {(RECORDED, "succeeded")}
@@ -158,7 +158,7 @@ async def test_a_server_that_starts_later_finds_nothing_to_dream_about(told: Tol
             return Millis(NIGHT + 100 * 86_400_000)
 
     before = await told.all(Job)
-    for kind in STAGES:
+    for kind in KINDS:
         if kind in LOOKOUTS:
             await LOOKOUTS[kind](replace(told.deps, clock=MuchLater()))
     assert await told.all(Job) == before
@@ -167,7 +167,7 @@ async def test_a_server_that_starts_later_finds_nothing_to_dream_about(told: Tol
 async def test_an_answer_to_another_version_of_a_prompt_is_never_given(told: Told) -> None:
     older = tuple(r.model_copy(update={"prompt": f"{r.prompt}0"}) for r in RECORDINGS)
     unfinished = await dream(told.deps, OneModel(model=told.model(older)))
-    assert unfinished == ("failed", "failed", "failed")
+    assert unfinished == ("failed",) * 6, "three channels and three documents"
     failed = [job for job in await told.all(Job) if job.kind == "stage_a"]
     assert {job.last_error for job in failed} == {"MODEL_NOT_RECORDED"}
     assert (await what_was_dreamed(told.deps, told.loader.principal("kettle"), "x")).episodes == 0
@@ -196,7 +196,7 @@ def one_episode_of_all(body: Any) -> str:
 async def test_with_a_model_in_the_environment_the_sample_dreams_with_it(
     told: Told, says: str | Callable[[Any], str], episodes: int, unfinished: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.sample.dreaming.STAGES", ("stage_a",))
+    monkeypatch.setattr("api.sample.dreaming.KINDS", ("stage_a",))
     async with ModelServer(replies=[Reply(text=says)]) as server:
         choice = ModelChoice(
             provider="openai", model="small", base_url=f"{server.url}/v1", credential="env:ROOTWARD_MODEL_OPENAI_KEY"
