@@ -89,6 +89,18 @@ def merge_entries(
     delete_entry(work, other)
 
 
+def end_relations(work: Work, entry: NodeId) -> None:
+    """Take back what a narrower base relates to an entry that is deleted (KN-36)."""
+    for relation in work.relations_of(entry):
+        _end_relation(work, relation)
+
+
+def move_relations(work: Work, keep: NodeId, other: NodeId) -> None:
+    """Let what a narrower base relates to a merged entry be related to the one that is kept (KN-35)."""
+    for relation in work.relations_of(other):
+        _move_relation(work, relation, keep, other)
+
+
 def mark_distinct(work: Work, one: NodeId, other: NodeId) -> bool:
     """Note that two entries with near names are two topics; return whether that is new.
 
@@ -133,14 +145,7 @@ def _move_relation(work: Work, state: RelationState, keep: NodeId, other: NodeId
     relation = state.relation
     subject = keep if relation.subject_id == other else relation.subject_id
     object_ = keep if relation.object_id == other else relation.object_id
-    draft(
-        work,
-        AuditOperation.RELATION_REMOVE,
-        state.id,
-        before=imaging.relation(state),
-        sources=work.sources_behind(Support(citations=state.evidence)),
-    )
-    retract_relation(work, state)
+    _end_relation(work, state)
     if subject == object_:
         return
     equal = _equal(work, state, subject, object_)
@@ -157,6 +162,17 @@ def _move_relation(work: Work, state: RelationState, keep: NodeId, other: NodeId
         sources=work.sources_behind(Support(citations=made.evidence)),
     )
     support_both_names(work, made)
+
+
+def _end_relation(work: Work, state: RelationState) -> None:
+    draft(
+        work,
+        AuditOperation.RELATION_REMOVE,
+        state.id,
+        before=imaging.relation(state),
+        sources=work.sources_behind(Support(citations=state.evidence)),
+    )
+    retract_relation(work, state)
 
 
 def _equal(work: Work, state: RelationState, subject: NodeId, object_: NodeId) -> RelationState | None:

@@ -14,10 +14,12 @@ from graph.model.nodes.work import AuditRecord
 from graph.rules.knowledge_settings import Settings
 from graph.rules.operations.state import KnowledgeState
 from graph.rules.operations.whole import delete_entry as plan_deletion
+from graph.rules.operations.whole import end_relations, move_relations
 from graph.rules.operations.whole import mark_distinct as plan_mark
 from graph.rules.operations.whole import merge_entries as plan_merge
 from graph.rules.operations.work import Work
 from graph.services.access.commands import Command
+from graph.services.knowledge.narrower_relations import change_narrower
 from graph.services.knowledge.operations import hold_for
 from graph.services.knowledge.statements import PRESENT, find_all, load_statements, relations_at
 from graph.services.knowledge.targets import actor_of, writable_base
@@ -57,6 +59,7 @@ async def delete_entry(cmd: Command, entry_id: NodeId, *, expected_version: int,
     current = desk.work.entries[entry_id].entry.current_version
     if current != expected_version:
         raise VersionConflict("the entry was changed since: look at it again", current={"version": current})
+    await change_narrower(cmd, desk.base.id, [entry_id], reason, lambda work: end_relations(work, entry_id))
     plan_deletion(desk.work, entry_id)
     return await _commit(cmd, desk)
 
@@ -75,6 +78,8 @@ async def merge_entries(cmd: Command, keep_id: NodeId, other_id: NodeId, *, reas
     _require_reason(reason)
     _require_two(keep_id, other_id)
     desk = await _open(cmd, [keep_id, other_id], reason)
+    both = [keep_id, other_id]
+    await change_narrower(cmd, desk.base.id, both, reason, lambda work: move_relations(work, keep_id, other_id))
     blocks = [state.id for state in desk.work.blocks_of(other_id)]
     plan_merge(
         desk.work,

@@ -7,16 +7,22 @@ from typing import TypeVar
 
 import pytest
 
+from graph.model.access import SystemScope
 from graph.model.errors import BadInput, Forbidden, NotFound, OperationRejected, VersionConflict
 from graph.model.ids import NodeId
+from graph.model.nodes.people import Right
 from graph.model.nodes.work import AuditRecord
+from graph.rules.scopes import MemoryScope
 from graph.services.access.commands import Command, command
 from graph.services.access.session import Session, read
+from graph.services.knowledge.audit_verify import verify_audit
 from graph.services.knowledge.blocks import blocks_of
+from graph.services.knowledge.conversations import set_routing_rule
 from graph.services.knowledge.entries import entry as entry_view
 from graph.services.knowledge.entries_write import delete_entry, mark_distinct, merge_entries
+from graph.services.knowledge.neighborhood import neighborhood
 from graph.services.knowledge.relations import relations
-from graph.store.query import Eq, Find, Match, TextIndex
+from graph.store.query import And, By, Eq, Find, Match, TextIndex
 from tests.support.operations import add, apply, block, cite, create, made, relate
 from tests.support.world import TeamWorld
 
@@ -149,3 +155,63 @@ async def test_a_merged_entry_can_be_written_on(world: TeamWorld) -> None:
     await apply(world, add(keep, block("Sells ovens.", cite(source, "sells ovens"))))
     found = await ask(world, lambda s: blocks_of(s, [keep]))
     assert [v.current.node.text for v in found[keep] if v.current] == ["Builds kilns.", "Liked by Ana.", "Sells ovens."]
+
+
+async def chat_about(world: TeamWorld, shared: NodeId) -> tuple[NodeId, NodeId]:
+    """In the private chat Wren, who likes an entry of the shared base; return both ends' relation and Wren."""
+    chat = await world.open(world.chat)
+    source = await world.say(world.chat, "Wren likes Helio GmbH.", speaker=world.ana)
+    wren = create("Wren", block("Likes Helio GmbH.", cite(source, "Wren likes Helio GmbH")), ref="w")
+    link = relate("w", "likes", shared, source, "Wren likes Helio GmbH")
+    result = await apply(world, wren, link, by=world.ana, conversation=chat.id)
+    return made(result, 1), made(result, 0)
+
+
+async def shared_two(world: TeamWorld) -> tuple[NodeId, NodeId]:
+    """Helio and Helio GmbH in the shared base."""
+    shared = MemoryScope.SHARED
+    await do(world, lambda cmd: set_routing_rule(cmd, world.ops, shared, isolated=False), by=world.dan)
+    source = await world.say(world.ops, "Helio GmbH, the old Helio, builds kilns.")
+    blocks = [block(f"Builds kilns {n}.", cite(source, "builds kilns")) for n in range(2)]
+    result = await apply(world, create("Helio", blocks[0]), create("Helio GmbH", blocks[1]))
+    return made(result, 0), made(result, 1)
+
+
+async def likes(world: TeamWorld, who: NodeId, entry: NodeId) -> list[NodeId]:
+    """Return whom an entry is related to, as somebody sees it."""
+    found, _ = await read(world.deps, world.caller(who), lambda s: relations(s, entry, first=9))
+    return [relation.node.object_id for relation in found.items]
+
+
+@pytest.mark.req("KN-13", "KN-27", "KN-35", "KN-82")
+async def test_relations_of_a_private_chat_follow_a_merge_and_the_merger_is_told_nothing(world: TeamWorld) -> None:
+    keep, other = await shared_two(world)
+    relation, wren = await chat_about(world, other)
+    await world.grant(world.dan, Right.CURATOR, world.atlas)
+    done = await do(world, lambda cmd: merge_entries(cmd, keep, other, reason="the same"), by=world.dan)
+    assert await likes(world, world.ana, wren) == [keep]
+    chat = (await world.open(world.chat)).pool
+    assert chat not in {record.pool for record in done.records}
+    async with world.deps.store.reading() as reader:
+        where = And((Eq("pool", chat), Eq("tx_id", done.tx_id)))
+        query = Find(kind=AuditRecord, where=where, order=By("seq"))
+        written = (await reader.find(SystemScope(reason="looking in a test"), query)).nodes
+    assert [(record.operation, record.actor_id) for record in written] == [
+        ("relation.remove", world.dan),
+        ("relation.add", world.dan),
+    ]
+    assert written[0].target_id == relation
+    verified, _ = await read(world.deps, world.caller(world.cleo), verify_audit)
+    assert verified.ok
+
+
+@pytest.mark.req("KN-36", "KN-82")
+async def test_relations_of_a_private_chat_end_with_the_entry_they_point_at(world: TeamWorld) -> None:
+    keep, other = await shared_two(world)
+    _, wren = await chat_about(world, other)
+    assert await likes(world, world.ana, wren) == [other]
+    await do(world, lambda cmd: delete_entry(cmd, other, expected_version=1, reason="not needed"))
+    assert await likes(world, world.ana, wren) == []
+    near, _ = await read(world.deps, world.caller(world.ana), lambda s: neighborhood(s, wren))
+    assert [entry.id for entry in near.nodes] == [wren]
+    assert await ask(world, lambda s: entry_view(s, keep)) is not None
