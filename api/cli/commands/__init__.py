@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.commands import administering, asking, data, local_models, server
+from api.cli.commands import administering, asking, data, local_models, server, watching
 
 
 def register(app: typer.Typer) -> None:
@@ -12,5 +12,6 @@ def register(app: typer.Typer) -> None:
     server.register(app)
     asking.register(app)
     data.register(app)
+    watching.register(app)
     administering.register(app)
     local_models.register(app)
