@@ -24,6 +24,7 @@ _PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
 """Two characters of an id for each ten bits."""
 _LOCAL = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _CHECK_BYTES = 6
+_BODY_LENGTH = 26
 
 
 class IdSource(Protocol):
@@ -67,6 +68,15 @@ def prefix_of(node: str) -> str:
     """Return the part of an internal id that names its kind; empty if there is none."""
     head, separator, _ = node.partition("_")
     return head if separator else ""
+
+
+def is_made(node: str) -> bool:
+    """True if the service made the body of an id: nothing can have named it before it was made.
+
+    >>> is_made(node_id("ent", encode_body(0, bytes(10)))), is_made("prn_w1/human/ana")
+    (True, False)
+    """
+    return len(node.partition("_")[2]) == _BODY_LENGTH and "/" not in node
 
 
 def local_part(node: str) -> str:

@@ -68,14 +68,19 @@ class Changes:
         for node, changes in later.patches.items():
             self.patch(node, **changes)
         self.expected.update(later.expected)
-        gone = {edge.identity for edge in later.unlinks}
-        replaced = gone | {edge.identity for edge in later.links}
-        self.links = [edge for edge in self.links if edge.identity not in replaced] + later.links
+        fresh = {node.id for node in later.puts}  # nothing here can be about these
+        replaced = {edge.identity for edge in later.unlinks}
+        replaced.update(e.identity for e in later.links if e.source not in fresh and e.target not in fresh)
+        if replaced:
+            self.links = [edge for edge in self.links if edge.identity not in replaced]
+        self.links += later.links
         self.unlinks += later.unlinks
         self.reguard |= later.reguard
         self.touched |= later.touched
-        dropped = set(later.untexts) | {text_id(text.guard, text.part) for text in later.texts}
-        self.texts = [t for t in self.texts if text_id(t.guard, t.part) not in dropped] + later.texts
+        dropped = {*later.untexts, *(text_id(t.guard, t.part) for t in later.texts if t.guard not in fresh)}
+        if dropped:
+            self.texts = [t for t in self.texts if text_id(t.guard, t.part) not in dropped]
+        self.texts += later.texts
         self.untexts += later.untexts
         self.drafts += later.drafts
         self.own_rules.update(later.own_rules)

@@ -96,6 +96,26 @@ async def guard_and_decide(writer: Writer, guards: Sequence[Guard], also: Iterab
     return moved
 
 
+async def decide_new(writer: Writer, guards: Sequence[Guard], links: Iterable[Edge]) -> None:
+    """Set the guards of nodes that this transaction made, and decide who may see them.
+
+    Nothing rests on such a node but others of them, and it rests on nothing but what its links say: so neither is
+    read, and what `guard_and_decide` would find is found without a walk.
+
+    Args:
+        writer: inside the transaction, with nodes and links written.
+        guards: of nodes under ids that the service made in this transaction (`graph.model.ids.is_made`).
+        links: all links of these nodes.
+    """
+    new = {guard.node for guard in guards}
+    edges = [law_edge(edge) for edge in links if edge.source in new and edge.type in LAW_EDGES]
+    below = sorted({edge.target for edge in edges} - new)
+    await writer.guard(guards)
+    beneath, known = await writer.guards(below), await writer.audiences(below)
+    decided = law.audiences(source_graph((*guards, *beneath.values()), edges), new, known)
+    await writer.admit(list(decided.values()))
+
+
 async def _widen(writer: Writer, changed: set[NodeId]) -> frozenset[NodeId]:
     """Decide `changed`, then what rests on them, layer by layer, as far as audiences grow."""
     below = await writer.closure(sorted(changed), LAW_EDGES, Direction.OUT)

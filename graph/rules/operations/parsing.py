@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ NUMERIC_WORDS: Final = frozenset({"confidence", "probability", "certainty", "sco
 """Belief is never a number (KN-77)."""
 
 _MAX_NESTING: Final = 12
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 _ID_FIELDS: Final = frozenset(
     {
@@ -123,7 +124,7 @@ def _read(given: Any, name: str) -> Operation:
         raise refuse("SCHEMA_INVALID", "the field op is missing", field="op")
     if name not in KINDS:
         raise refuse("UNKNOWN_OPERATION", f"op is one of {', '.join(KINDS)}")
-    if any(word.casefold() in NUMERIC_WORDS for word in _keys(given, _MAX_NESTING)):
+    if any(word.casefold() in NUMERIC_WORDS for word in _keys(given)):
         raise refuse("NUMERIC_CONFIDENCE", "say how sure a statement is by its standing, never by a number")
     try:
         return KINDS[name].model_validate(given)
@@ -131,19 +132,24 @@ def _read(given: Any, name: str) -> Operation:
         raise _schema_error(error) from None
 
 
-def _keys(value: Any, depth: int) -> Iterator[str]:
-    """Yield every field name, and what attributes in a list or a list of unset ones are called."""
-    if depth == 0:
-        return
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
-            if key == "key" and isinstance(item, str):
-                yield item
-            yield from _keys(item, depth - 1)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _keys(item, depth - 1)
+def _keys(value: Any) -> set[str]:
+    """Return every field name, and what attributes in a list or a list of unset ones are called."""
+    found: set[str] = set()
+    level = [value]
+    for _ in range(_MAX_NESTING):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, Mapping):
+                found.update(map(str, item))
+                key = item.get("key")
+                if isinstance(key, str):
+                    found.add(key)
+                item = item.values()
+            below += [one for one in item if type(one) not in _PLAIN and isinstance(one, Mapping | list | tuple)]
+        if not below:
+            break
+        level = below
+    return found
 
 
 def _schema_error(error: ValidationError) -> OperationRejected:

@@ -33,6 +33,8 @@ N = TypeVar("N", bound=Node)
 
 POOLS = SystemScope(reason="which pools a read touched")
 MAX_REPEATS = 20
+WORTH_A_STOP = 4
+"""A proof stops at what is decided, for one more round trip if it must go on, if that is so many times the asked."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -115,7 +117,8 @@ class Session:
         known = Decided() if self.proved is None else self.proved.setdefault(self.viewer, Decided())
         unknown = [id_ for id_ in dict.fromkeys(ids) if id_ not in known.guards]
         if unknown:
-            graph = await self._walk(unknown, known) if known.guards else await self.sources(unknown)
+            stop = len(known.guards) > WORTH_A_STOP * len(unknown)
+            graph = await self._walk(unknown, known) if stop else await self.sources(unknown)
             known.add(graph, visible_to(graph, self.viewer, known))
         return frozenset(ids) & known.shown
 

@@ -11,6 +11,7 @@ import pytest
 from graph.model.access import Guard
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
+from graph.services.access import session as sessions
 from graph.services.access.session import Session
 from graph.store.query import Direction, Reached
 from tests.reference.law import naive_law
@@ -54,7 +55,11 @@ def session(reader: Any, viewer: Any) -> Session:
     return Session(deps=nobody, reader=reader, caller=nobody, facts=nobody, viewer=viewer, proved={})
 
 
-async def test_proofs_in_any_parts_and_order_say_what_the_law_says_at_once() -> None:
+@pytest.mark.parametrize("worth", [0, 1, 4])
+async def test_proofs_in_any_parts_and_order_say_what_the_law_says_at_once(
+    worth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "WORTH_A_STOP", worth)
     shown = hidden = 0
     for seed in range(law_graphs()):
         rng = random.Random(seed)

@@ -14,7 +14,7 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.rules.audience import audiences
 from graph.rules.visibility import source_graph
-from graph.services.audience import guard_and_decide, law_edge
+from graph.services.audience import decide_new, guard_and_decide, law_edge
 from graph.store.memory import MemoryStore
 from graph.store.port import Writer
 from tests.support.clock import FakeClock
@@ -50,6 +50,17 @@ class Kept:
             await writer.unlink(unlinks)
             await writer.link(links)
             await guard_and_decide(writer, guards, {edge.source for edge in (*links, *unlinks)})
+
+        await self.store.transact(work)
+
+    async def add(self, guards: Sequence[Guard], links: Sequence[Edge]) -> None:
+        """Write new nodes with all their links, as a commit of nothing else does."""
+        self.guards |= {guard.node: guard for guard in guards}
+        self.edges += links
+
+        async def work(writer: Writer) -> None:
+            await writer.link(links)
+            await decide_new(writer, guards, links)
 
         await self.store.transact(work)
 
@@ -100,5 +111,26 @@ async def test_stored_audiences_are_those_of_the_law_after_every_change(flavour:
             await kept.change([guard], own)
         for _ in range(STEPS):
             await random_step(kept, rng, flavour)
+            lawful = kept.lawful()
+            assert await kept.stored() == {node: lawful[node] for node in kept.guards}, seed
+
+
+@pytest.mark.parametrize("flavour", [Flavour.KNOWLEDGE, Flavour.BOT])
+async def test_new_nodes_are_decided_without_a_walk_as_the_law_decides_them(flavour: Flavour) -> None:
+    for seed in range(law_graphs() // 3):
+        rng = random.Random(seed)
+        case = random_case(rng, flavour)
+        kept = Kept()
+        await kept.change(case.guards, [kept.edge(edge) for edge in case.edges])
+        for round_ in range(3):
+            fresh = [random_guard(rng, flavour, number) for number in range(rng.randint(1, 6))]
+            made = [replace(guard, node=NodeId(f"{guard.node}_{round_}")) for guard in fresh]
+            targets = sorted({*kept.guards, *(guard.node for guard in made), NodeId("src_gone")})
+            links = [
+                kept.edge(random_edge(rng, flavour, guard.node, rng.choice(targets)))
+                for guard in made
+                for _ in range(rng.randint(0, 3))
+            ]
+            await kept.add(made, links)
             lawful = kept.lawful()
             assert await kept.stored() == {node: lawful[node] for node in kept.guards}, seed
