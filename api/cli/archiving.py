@@ -49,7 +49,8 @@ async def load_archive(chosen: Chosen, source: Path, out: Console) -> None:
     out.print(f"{source}: {sum(receipt.rows.values())} rows, {receipt.blobs} files loaded")
     if receipt.jobs_left_out:
         out.print(f"  {receipt.jobs_left_out} jobs that were under way were left out")
-    out.print("Tokens of the archive stay valid; their files are not in it.")
+    out.print("Tokens of the archive stay valid; their files are not in it: commands that speak to the store, verify")
+    out.print("among them, need NAME.token from the old data directory beside this one, or ROOTWARD_TOKEN.")
 
 
 async def bundle(chosen: Chosen, ref: str, target: Path, who: str | None, out: Console) -> None:
