@@ -17,7 +17,14 @@ from tests.support.neo4j_store import wipe
 README = ROOT / "README.md"
 OF_MAKE = ("make run", "make test")
 """Blocks that are one command of make: their recipes are looked at, and what `run` starts is the server of the test."""
-RUN_HERE = ("back-up-and-restore.md", "tokens-and-rights.md", "use-a-model.md", "use-graphql.md", "verify-an-audit.md")
+RUN_HERE = (
+    "back-up-and-restore.md",
+    "connect-documents.md",
+    "tokens-and-rights.md",
+    "use-a-model.md",
+    "use-graphql.md",
+    "verify-an-audit.md",
+)
 NOT_RUN = {
     "connect-neo4j.md": "needs Docker, or a database of one's own; the README's block is run on a real Neo4j",
     "run-the-benchmarks.md": "takes long",

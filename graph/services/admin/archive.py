@@ -19,19 +19,21 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from graph.model.errors import ArchiveInvalid, BadInput, NotFound
 from graph.model.fields import Node
 from graph.model.nodes.evidence import Source
+from graph.model.nodes.learning import Connector
 from graph.model.nodes.work import AdminRecord, Anchor, AuditRecord, Job
 from graph.model.schema import SCHEMA_VERSION
 from graph.model.time import render
 from graph.ports import BlobStore
 from graph.rules.admin_chain import export_step
 from graph.rules.audit_chain import SealedAudit
+from graph.rules.connectors import ConnectorState
 from graph.services.admin.archive_files import (
     BLOBS,
     LineFile,
@@ -261,7 +263,7 @@ class _Loading:
                     self.jobs_left_out += 1
                     continue
                 self.counts[part] += 1
-                yield row
+                yield _at_rest(row)
 
     def _part(self, part: str) -> Iterator[Row]:
         for line in lines_of(self.folder, f"{part}.jsonl"):
@@ -269,3 +271,10 @@ class _Loading:
                 yield from_line(part, line)
             except BadInput as error:
                 raise ArchiveInvalid("a line of the archive is no row of this kind", part=f"{part}.jsonl") from error
+
+
+def _at_rest(row: Row) -> Row:
+    """Return a row as it is loaded: a connector does not begin to look at its place by itself (AD-41)."""
+    if isinstance(row, Connector) and row.state == ConnectorState.ACTIVE:
+        return replace(row, state=str(ConnectorState.PAUSED))
+    return row
