@@ -15,6 +15,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from dreaming.audience import recompute_audience
 from dreaming.connectors import sync_connector
 from dreaming.embedding import make_vectors
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
@@ -26,7 +27,7 @@ from graph.model.fields import Json
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules import jobs as rules
-from graph.rules.jobs import JOB_KINDS, JobKind, JobState
+from graph.rules.jobs import JOB_KINDS, RECOMPUTE_AUDIENCE, JobKind, JobState
 from graph.services.admin.blobs import collect_blobs
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink, keep_anchoring, workspaces
@@ -56,6 +57,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "collect_blobs": _collect,
         "embed": make_vectors,
         "learn_material": learn_material,
+        RECOMPUTE_AUDIENCE: recompute_audience,
         "stage_a": dream_channel,
         "stage_b": dream_agent,
         "sync_connector": sync_connector,

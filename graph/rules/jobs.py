@@ -49,6 +49,8 @@ PARK_AFTER = 3
 """After so many failures in a row a job counts as parked: people see it with its reason."""
 DROPPED = "DROPPED_BY_RESTART"
 WORKER_DIED = "WORKER_DIED"
+RECOMPUTE_AUDIENCE = "recompute_audience"
+"""The kind whose open jobs say which pools are read by proof (`graph.services.access.by_proof`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,13 +119,14 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
         "learn_bot": _model("Learns from the items of one bot."),
         "close_sandbox": _model("Keeps what is worth keeping of a sandbox that closed."),
         "purge_records": JobKind(what="Removes records whose time is over.", attempts=8),
-        "recompute_audience": JobKind(
+        RECOMPUTE_AUDIENCE: JobKind(
             what="Settles who may see what rests on a source, where too much does for one transaction.",
             backoff_s=(5, 10, 20, 40, 80, 160, 320),
             attempts=None,
             lease_s=60,
             heartbeat_s=15,
             limit_s=3_600,
+            built=True,
         ),
         "collect_blobs": JobKind(
             what="Removes bytes that no row names, after a day of grace.",

@@ -145,6 +145,11 @@ def check_open(conversation: ConversationFacts) -> None:
         raise OperationRejected("CONVERSATION_CLOSED", "open a new conversation with the next message")
 
 
+def narrowed(viewer: Viewer, pools: frozenset[NodeId]) -> Viewer:
+    """Return the viewer asking about those of his pools that are among `pools`; never a wider question."""
+    return replace(viewer, pools=pools if viewer.pools is None else viewer.pools & pools)
+
+
 def make_viewer(
     facts: ViewerFacts,
     *,

@@ -52,6 +52,8 @@ class Deps:
     places: Mapping[str, DocumentPlaces] = field(default_factory=dict)
     """What connectors read, by their kind."""
     figures: Figures = field(default_factory=NoFigures)
+    dependents_at_once: int = 10_000
+    """Who may see so many dependents of a change is settled in its transaction, more of them by a job (KN-114)."""
 
     def new_id(self, prefix: str) -> NodeId:
         """Return the id of a new node of the kind that `prefix` names."""

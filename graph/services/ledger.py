@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from graph.model.access import Clause, Guard, SystemScope
 from graph.model.edges import LAW_EDGES, Edge, EdgeType
 from graph.model.errors import LimitExceeded, NotFound
-from graph.model.ids import NodeId, WorkspaceId, node_id
+from graph.model.ids import NodeId, WorkspaceId, is_made, node_id
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import AuditRecord
 from graph.model.schema import kind_of
@@ -21,7 +21,8 @@ from graph.rules.changes import Changes, text_id
 from graph.rules.guarding import guard_of
 from graph.rules.operations.limits import MAX_REASON
 from graph.rules.pools import clause_of
-from graph.services.audience import guard_and_decide
+from graph.services.audience import decide_new
+from graph.services.audience_later import Change, decide_change
 from graph.services.deps import Deps
 from graph.services.statement_vectors import drop_renamed
 from graph.store.port import Reader, Writer
@@ -70,13 +71,34 @@ async def commit(writer: Writer, deps: Deps, where: Commit, changes: Changes) ->
     records = _seal_all(deps, where, pool, changes.drafts)
     await drop_renamed(writer, changes)
     await _write_nodes(writer, changes, records)
-    await _write_links(writer, changes, records)
+    links = [*changes.links, *(edge for record in records for edge in _record_edges(record))]
+    await writer.unlink(changes.unlinks)
+    await writer.link(links)
     guards = await _guards(writer, changes, records, pool)
-    relinked = {edge.source for edge in (*changes.links, *changes.unlinks) if edge.type in LAW_EDGES}
-    await guard_and_decide(writer, guards, changes.touched | relinked)
+    change = Change(
+        workspace=pool.workspace,
+        tx_id=where.tx_id,
+        at=where.at,
+        moved=changes.reguard,
+        at_once=deps.dependents_at_once,
+    )
+    await _decide(writer, change, changes, guards, links)
     await _write_texts(writer, where, changes)
     await _move_pool(writer, pool, records)
     return records
+
+
+async def _decide(
+    writer: Writer, change: Change, changes: Changes, guards: Sequence[Guard], links: Sequence[Edge]
+) -> None:
+    """Bring the audiences up to date, by the short way where everything that changed is new."""
+    relinked = {edge.source for edge in (*changes.links, *changes.unlinks) if edge.type in LAW_EDGES}
+    also = changes.touched | relinked
+    made = {guard.node for guard in guards}
+    if not changes.reguard and also <= made and all(map(is_made, made)):
+        await decide_new(writer, guards, links)
+    else:
+        await decide_change(writer, change, guards, also)
 
 
 def _check_reasons(drafts: Sequence[AuditDraft]) -> None:
@@ -108,11 +130,6 @@ async def _write_nodes(writer: Writer, changes: Changes, records: Sequence[Audit
         await writer.patch(node, changes.patches.pop(node, {}), expected=expected)
     await writer.patch_many(changes.patches)
     await writer.put([*changes.puts, *records])
-
-
-async def _write_links(writer: Writer, changes: Changes, records: Sequence[AuditRecord]) -> None:
-    await writer.unlink(changes.unlinks)
-    await writer.link([*changes.links, *(edge for record in records for edge in _record_edges(record))])
 
 
 def _record_edges(record: AuditRecord) -> list[Edge]:

@@ -21,6 +21,7 @@ from graph.rules.pools import scope_of
 from graph.rules.rights import ViewerFacts
 from graph.rules.scopes import ConversationFacts, make_viewer, needs_access_record
 from graph.rules.visibility import Decided, SourceGraph, source_graph, visible_to
+from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
 from graph.services.access.facts import access_versions, load_conversation, load_facts
 from graph.services.audience import law_edge
@@ -181,7 +182,15 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
         versions = None if deps.store.isolation is Isolation.SNAPSHOT else await access_versions(reader, caller)
         facts = await load_facts(reader, caller)
         viewer = make_viewer(facts)
-        yield Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=viewer, versions=versions, proved={})
+        yield Session(
+            deps=deps,
+            reader=ProvingReader(reader, caller.workspace),
+            caller=caller,
+            facts=facts,
+            viewer=viewer,
+            versions=versions,
+            proved={},
+        )
 
 
 async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> tuple[T, Session]:
