@@ -40,6 +40,11 @@ query($agent: ID!) { dreamRuns(agentId: $agent, first: 50) { edges { node {
 AUDIT = "query($run: ID!) { auditLog(filter: {dreamRunId: $run}) { edges { node { operation actorKind } } } }"
 WITHDRAW = 'mutation($id: ID!) { withdrawSource(id: $id, reason: "gone") { txId } }'
 RETURN = 'mutation($id: ID!) { returnSource(id: $id, reason: "back") { txId } }'
+CITED_SEARCH = """
+query($owner: ID!) { memorySearch(input: {query: "Berlin office", ownerId: $owner}) {
+  items { ref text sources { quote source { id } } } } }
+"""
+CITED_BROWSE = "query($ref: ID!) { memoryBrowse(ref: $ref) { text sources { quote source { id } } } }"
 ENTRIES = "query($owner: ID!) { entries(ownerId: $owner) { edges { node { id name } } } }"
 
 
@@ -232,6 +237,19 @@ async def test_5_inference_is_no_relation(stage: Stage, night: Night) -> None:
     assert shown["relations"]["totalCount"] == 0
     assert "If the office belongs to Orion: Mia works for Orion (Dreaming, 2025-05-10; basis [" in shown["projection"]
     assert {m1, m2} <= await stage.sources(shown["blocks"][1]["id"])
+
+
+@pytest.mark.req("DR-56", "KN-25")
+async def test_what_was_learned_comes_with_the_citations_to_reason_with(stage: Stage, night: Night) -> None:
+    m1 = await stage.say("Mia works in the Berlin office")
+    await sleep(night, says("Mia", "Works in the Berlin office.", "Mia works in the Berlin office"))
+    entry = await entry_id(stage, "Mia")
+    found = (await stage.ana.ok(CITED_SEARCH, owner=stage.gid(stage.world.atlas)))["memorySearch"]["items"]
+    [hit] = [item for item in found if item["ref"] == entry]
+    page = (await stage.ana.ok(CITED_BROWSE, ref=entry))["memoryBrowse"]
+    for shown in (hit, page):
+        assert "Berlin office" in shown["text"]
+        assert [(c["quote"], c["source"]["id"]) for c in shown["sources"]] == [("Mia works in the Berlin office", m1)]
 
 
 @pytest.mark.req("DR-61", "DR-62", "DR-63", "DR-64")
