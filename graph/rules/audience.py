@@ -198,12 +198,15 @@ class _Upward:
     def _excluded(self, guard: Guard) -> frozenset[NodeId]:
         excluded = set(guard.excluded)
         for edge in self._edges(guard.node):
-            if self._given(edge):
-                excluded |= self._excluded_by(edge.target)
+            more = self._excluded_by(edge.target)
+            if more and self._given(edge):
+                excluded |= more
         return frozenset(excluded)
 
     def _excluded_by(self, node: NodeId) -> frozenset[NodeId]:
-        target = self.graph.guards[node]
+        target = self.graph.guards.get(node)
+        if target is None:
+            return frozenset()
         return target.excluded if target.need is Need.SOURCE else self._audience(node).excluded
 
 

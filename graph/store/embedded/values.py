@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graph.model.fields import FieldType
+from graph.model.json_text import encoder
 from graph.model.schema import FieldSpec
 
 Column = None | int | float | str | bytes
@@ -58,8 +59,8 @@ def listed(values: Any) -> str:
     return _LISTED(items) if items else "[]"
 
 
-_LISTED = json.JSONEncoder(separators=(",", ":")).encode
-_SORTED = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
+_LISTED = encoder(ascii_only=True, sort_keys=False)
+_SORTED = encoder(ascii_only=False, sort_keys=True, allow_nan=False)
 
 
 def texts_from(column: str) -> tuple[str, ...]:
