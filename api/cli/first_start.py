@@ -27,10 +27,10 @@ from dreaming.models.making import OneModel
 from graph.model.errors import BadState, StoreUnavailable
 from graph.model.ids import GlobalId, NodeId, WorkspaceId
 from graph.model.schema import kind_of
-from graph.model.time import Millis
+from graph.model.time import DAY_MS, Millis
 from graph.services.access.commands import command
 from graph.services.access.tokens import create_token
-from graph.services.access.workspaces import DAY_MS, FIRST_TOKEN_DAYS, NewWorkspace, init_workspace
+from graph.services.access.workspaces import FIRST_TOKEN_DAYS, NewWorkspace, init_workspace
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import workspaces
 

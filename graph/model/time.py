@@ -10,6 +10,8 @@ from graph.model.errors import BadInput
 Millis = NewType("Millis", int)
 """UTC milliseconds since 1970; may be negative."""
 
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -31,7 +33,7 @@ def clock_reading(at: Millis, offset: int | None) -> Millis:
 
     For dates as people mean them: the day of a message is the day where it was written. None stands for UTC.
     """
-    return Millis(at + (offset or 0) * 60_000)
+    return Millis(at + (offset or 0) * MINUTE_MS)
 
 
 def zone_name(offset: int) -> str:

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from graph.model.ids import NodeId
-from graph.model.time import Millis
+from graph.model.time import DAY_MS, Millis
 
 IN_A_ROW = 3
 """So many failures in a row are an alert."""
 BACKLOG = 500
 BACKLOG_MS = 60 * 60_000
-DAY_MS = 24 * 60 * 60_000
 ABSENT_MS = 120_000
 MIN_JUDGED = 10
 """Fewer operations of a run are too few to judge it by its rejections."""

@@ -9,12 +9,11 @@ from typing import Final
 
 from graph.model.ids import NodeId
 from graph.model.nodes.learning import Connector, Mirror
-from graph.model.time import Millis
+from graph.model.time import MINUTE_MS, Millis
 from graph.ports import ListedDocument, Look
 from graph.rules.mirrors import LIVE
 
 SYNC_CONNECTOR: Final = "sync_connector"
-MINUTE_MS: Final = 60_000
 MAX_EXTERNAL_ID: Final = 1_000
 
 

@@ -7,13 +7,12 @@ from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import LearningState, Source
 from graph.model.nodes.learning import Progress
 from graph.model.nodes.work import Job
-from graph.model.time import Millis
+from graph.model.time import MINUTE_MS, Millis
 
 LEARN_MATERIAL = "learn_material"
 UNSUPPORTED_TYPE = "UNSUPPORTED_TYPE"
 SUPERSEDED = "SUPERSEDED"
 """Why the learning of an older version ended: there is a newer one to learn from."""
-MINUTE_MS = 60_000
 
 
 def learning_key(source: NodeId) -> str:

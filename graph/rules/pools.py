@@ -6,7 +6,7 @@ from graph.model.access import Clause
 from graph.model.ids import NodeId, WorkspaceId, local_part, node_id
 from graph.model.nodes.evidence import Channel, ChannelKind, Conversation, RoutingRule
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
-from graph.model.time import Millis
+from graph.model.time import HOUR_MS, Millis
 from graph.rules.rights import ChannelFacts
 from graph.rules.scopes import (
     ConversationFacts,
@@ -82,9 +82,6 @@ def conversation_facts(conversation: Conversation, channel: Channel, *, over: bo
         memory_scope=MemoryScope(conversation.memory_scope),
         closed=over or conversation.closed_at is not None,
     )
-
-
-HOUR_MS = 3_600_000
 
 
 def is_over(conversation: Conversation, now: Millis, idle_hours: float) -> bool:

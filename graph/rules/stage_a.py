@@ -14,14 +14,13 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.evidence import Episode, Source
 from graph.model.nodes.learning import Progress, Stage
-from graph.model.time import Millis
+from graph.model.time import HOUR_MS, Millis
 from graph.rules.changes import Changes
 from graph.rules.ingest import in_talk_order
 from graph.rules.jobs import PARK_AFTER
 from graph.rules.knowledge_settings import Settings
 
 STAGE_A = "stage_a"
-HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)

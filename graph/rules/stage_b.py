@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.learning import DreamBatch, DreamRun, PendingItem, Progress, Stage
-from graph.model.time import Millis
+from graph.model.time import HOUR_MS, MINUTE_MS, Millis
 from graph.rules.guarding import SCHEDULED as SCHEDULED
 from graph.rules.jobs import PARK_AFTER
 from graph.rules.knowledge_settings import Settings
 
 STAGE_B = "stage_b"
 MANUAL = "manual"
-HOUR_MS = 3_600_000
-MINUTE_MS = 60_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)

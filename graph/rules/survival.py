@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
-from graph.model.time import Millis
-
-DAY_MS = 86_400_000
+from graph.model.time import DAY_MS, Millis
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

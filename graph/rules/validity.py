@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from graph.model.nodes.knowledge import Precision
-from graph.model.time import Millis, render, to_datetime
+from graph.model.time import DAY_MS, Millis, render, to_datetime
 
-_DAY_MS = 86_400_000
 _LENGTHS = {Precision.YEAR: 4, Precision.MONTH: 7, Precision.DAY: 10}
 
 
@@ -15,7 +14,7 @@ def shown_date(at: Millis, precision: str | None) -> str:
     >>> shown_date(Millis(1743465600000), "month"), shown_date(Millis(1743465600000), None)
     ('2025-04', '2025-04-01')
     """
-    exact = precision or (Precision.INSTANT if at % _DAY_MS else Precision.DAY)
+    exact = precision or (Precision.INSTANT if at % DAY_MS else Precision.DAY)
     return render(at)[: _LENGTHS.get(Precision(exact))]
 
 

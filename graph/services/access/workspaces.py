@@ -8,7 +8,7 @@ from graph.model.access import Rule, RuleKind
 from graph.model.errors import AlreadyExists, BadState, NotFound
 from graph.model.ids import NodeId, WorkspaceId, hosted_id
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, Right, Workspace
-from graph.model.time import Millis
+from graph.model.time import DAY_MS, Millis
 from graph.rules.admin_chain import AdminOperation, AdminStep
 from graph.services.access.admin_log import append_step
 from graph.services.access.caller import Caller, workspace_node
@@ -20,7 +20,6 @@ from graph.services.deps import Deps
 from graph.store.port import Writer
 from graph.store.query import Find
 
-DAY_MS = 86_400_000
 FIRST_TOKEN_DAYS = 365
 INIT_LOCK = NodeId("rcp_init")
 """Held while a store is initialised, so that two cannot do it at once."""

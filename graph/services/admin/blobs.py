@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from graph.model.time import HOUR_MS
 from graph.services.blob_rows import blob_lock, named_blobs
 from graph.services.deps import Deps
 from graph.store.port import Writer
 
-HOUR_MS = 3_600_000
 GRACE_HOURS = 24
 """Bytes are put before the row that names them is written; so long they are left alone."""
 

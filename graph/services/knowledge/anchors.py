@@ -16,7 +16,7 @@ from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Workspace
 from graph.model.nodes.work import Anchor
-from graph.model.time import Millis
+from graph.model.time import MINUTE_MS, Millis
 from graph.rules.audit_anchors import SealedAnchor, anchor, heads_from_json, heads_to_json, verify_anchors
 from graph.rules.audit_chain import ChainReport, Head
 from graph.services.access.admin_log import admin_head, reads_administration
@@ -28,7 +28,6 @@ from graph.store.port import Writer
 from graph.store.query import And, By, Eq, Find, Range
 
 ANCHORS = SystemScope(reason="binding the heads of all pools")
-MINUTE_MS = 60_000
 
 
 class AnchorSink(Protocol):

@@ -6,8 +6,8 @@ import pytest
 
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
-from graph.model.time import Millis
-from graph.rules.survival import DAY_MS, Survival, Window, Written, survival
+from graph.model.time import DAY_MS, Millis
+from graph.rules.survival import Survival, Window, Written, survival
 
 WINDOW = Window.of_days(14, 90)
 NOW = Millis(400 * DAY_MS)
