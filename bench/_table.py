@@ -68,12 +68,15 @@ class Goal:
     most_ms: float | None = None
     least_a_second: float | None = None
     most_ratio: float | None = None
+    most_more_ms: float | None = None
     most_mib: float | None = None
 
     def __str__(self) -> str:
         told = []
         if self.most_ms is not None:
             told.append(f"<= {self.most_ms:g} ms")
+        if self.most_more_ms is not None:
+            told.append(f"<= {self.most_more_ms:g} ms more")
         if self.least_a_second is not None:
             told.append(f">= {self.least_a_second:,.0f}/s")
         if self.most_mib is not None:
@@ -87,8 +90,13 @@ class Goal:
         return (
             (self.most_ms is None or seconds * 1_000 <= self.most_ms)
             and (self.least_a_second is None or 1 / seconds >= self.least_a_second)
+            and (self.most_more_ms is None or (ratio is not None and _more_ms(seconds, ratio) <= self.most_more_ms))
             and (self.most_ratio is None or (ratio is not None and ratio <= self.most_ratio))
         )
+
+
+def _more_ms(seconds: float, ratio: float) -> float:
+    return 1_000 * (seconds - seconds / ratio if ratio else seconds)
 
 
 @dataclass

@@ -1,12 +1,14 @@
 """Evidence recall of `memorySearch` through the real service on the embedded store.
 
-    python bench/retrieval.py [--scale 1] [--data ../shared/data] [--engine embedded|memory]
+    python bench/retrieval.py [--scale 1] [--data ../shared/data] [--models .cache/models] [--vectors FILE]
 
 Every turn is ingested as a message of a private chat, one conversation a session, and every question is asked as
 `memorySearch`. The unit of retrieval is one turn: neighbours are off and fifty items may be returned. The reference
-in the same run is plain BM25 of the turn alone. The data are not part of the project and may not be copied into it
-(licences in `data/LICENSES.md`). Categories: 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop; 5 adversarial
-is reported apart.
+in the same run is plain BM25 of the turn alone. Where the folder of models has the model of a file's language
+(`rootward models fetch`), all is asked again with vectors, and once more without decay, which may cost .01 at most.
+``--vectors`` names a file that keeps vectors between runs. The data are not part of the project and may not be copied
+into it (licences in `data/LICENSES.md`). Categories: 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop; 5
+adversarial is reported apart.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -27,12 +29,18 @@ from typing import Any
 from api.importers.dates import parse_timezone
 from api.importers.model import ImportedMessage, ImportTally
 from api.importers.read import Form, read_export
+from bench._kept_vectors import KeptVectors
+from dreaming.embedding import make_vectors
+from dreaming.models.embedding_making import LOCAL, Embedders
+from dreaming.models.local_models import ModelState, state_of
+from dreaming.worker import Worker
 from graph.model.access import SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, WorkspaceId, encode_body, hosted_id, node_id
 from graph.model.nodes.evidence import Channel, ChannelKind, Source
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, SettingValue, Workspace
 from graph.model.time import Millis
+from graph.ports import EmbedderMaker
 from graph.rules.ingest import IncomingMessage
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, TextKind
 from graph.services.access.caller import Caller, workspace_node
@@ -41,6 +49,7 @@ from graph.services.access.session import read
 from graph.services.deps import Deps
 from graph.services.knowledge.conversations import open_conversation
 from graph.services.knowledge.ingest import ingest_messages
+from graph.services.learning.embedding import arrange_embedding
 from graph.services.search.search import memory_search
 from graph.services.search.values import SearchQuestion
 from graph.store.embedded import EmbeddedStore
@@ -49,7 +58,9 @@ from graph.store.query import Eq, Find
 from graph.text.tokens import DEFAULT_TOKENIZER
 from graph.text.words import analyze, query_words
 
-FILES = ("locomo-dev.json", "memorybank-cn-dev.json")
+FILES = {"locomo-dev.json": "e5-small-v2", "memorybank-cn-dev.json": "bge-small-zh-v1.5"}
+"""Conversations, and the embedding model of their language."""
+NO_DECAY = {"search.message_half_life_days": 1e9}
 DEPTHS = (1, 5, 10, 50)
 _SETTINGS = {"search.neighbours": 0, "search.max_items": 50, "search.total_tokens": 32_000}
 
@@ -126,7 +137,7 @@ def _questions(sample: Mapping[str, Any], turns: Iterable[ImportedMessage]) -> I
 class Workbench:
     """One store, one agent a talk, one private chat an agent."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, embedders: EmbedderMaker) -> None:
         self.clock = BenchClock()
         self.store = EmbeddedStore(directory / "retrieval.db", clock=self.clock)
         self.deps = Deps(
@@ -138,6 +149,7 @@ class Workbench:
             blobs=None,  # type: ignore[arg-type]  # no file is handed in
             fetcher=None,  # type: ignore[arg-type]  # no page is fetched
             extractor=None,  # type: ignore[arg-type]  # no file is read
+            embedders=embedders,
         )
         self.workspace = WorkspaceId("bench")
         self.reader = hosted_id(Principal.PREFIX, "bench", "reader", container="human")
@@ -154,21 +166,39 @@ class Workbench:
                     Principal(
                         id=self.reader, workspace=self.workspace, created_at=at, kind="human", display_name="Reader"
                     ),
-                    *(
-                        SettingValue(
-                            id=node_id("set", name),
-                            workspace=self.workspace,
-                            created_at=at,
-                            scope_id=node,
-                            name=name,
-                            value=value,
-                        )
-                        for name, value in _SETTINGS.items()
-                    ),
                 ]
             )
 
         await self.store.transact(work)
+        await self.set(**_SETTINGS)
+
+    async def set(self, **values: Any) -> None:
+        """Put settings in force; None is the default."""
+        node = workspace_node(self.workspace)
+        settings = [
+            SettingValue(
+                id=node_id("set", name),
+                workspace=self.workspace,
+                created_at=Millis(0),
+                scope_id=node,
+                name=name,
+                value=value,
+            )
+            for name, value in values.items()
+        ]
+
+        async def work(writer: Writer) -> None:
+            await writer.delete([setting.id for setting in settings])
+            await writer.put([setting for setting in settings if setting.value is not None])
+
+        await self.store.transact(work)
+
+    async def embed(self) -> None:
+        """Make the vectors of all that waits, as a worker does."""
+        await arrange_embedding(self.deps)
+        worker = Worker(deps=self.deps, anchor_minutes=0, handlers={"embed": make_vectors})
+        while await worker.step():
+            pass
 
     async def load(self, talk: Talk) -> tuple[NodeId, dict[NodeId, str]]:
         """Ingest a talk and return its agent and the turn behind each source."""
@@ -259,40 +289,71 @@ def figures(ranked: Sequence[str], evidence: frozenset[str]) -> dict[str, float]
     return {**found, "nDCG@10": gain / best}
 
 
-async def measure(path: Path, scale: float) -> None:
-    """Print the table of one file."""
-    results: dict[str, list[dict[str, float]]] = {}
-    spent_s: list[float] = []
+@dataclass
+class Pass:
+    """The figures of all questions under some settings."""
+
+    name: str
+    settings: Mapping[str, Any]
+    rows: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    spent_s: list[float] = field(default_factory=list)
+
+    def add(self, category: int, found: dict[str, float]) -> None:
+        """Add the figures of a question; the adversarial ones do not count for the mean."""
+        self.rows.setdefault("5 adversarial" if category == 5 else f"{category}", []).append(found)
+        if category != 5:
+            self.rows.setdefault("1-4", []).append(found)
+
+
+def passes(models: Path, model: str) -> list[Pass]:
+    """Return what is to be measured: words alone and, where the model is there, vectors too."""
+    words = Pass("by words", {"embedding.provider": None, "embedding.model": None})
+    if state_of(models, model) is not ModelState.WHOLE:
+        print(f"LEFT OUT: vectors, for {model} is not in {models}: `rootward models fetch {model}`")
+        return [words]
+    vectors = {"embedding.provider": LOCAL, "embedding.model": model}
+    still = Pass("with vectors, without decay", {**vectors, **NO_DECAY})
+    return [words, Pass(f"with vectors of {model}", {**vectors, **dict.fromkeys(NO_DECAY)}), still]
+
+
+async def measure(path: Path, arguments: argparse.Namespace) -> None:
+    """Print the tables of one file."""
+    measured = passes(arguments.models, FILES[path.name])
+    plain = Pass("plain BM25 of the turn alone", {})
+    embedders = KeptVectors(Embedders(folder=arguments.models, credentials=lambda name: None), arguments.vectors)
     with tempfile.TemporaryDirectory() as directory:
-        bench = Workbench(Path(directory))
+        bench = Workbench(Path(directory), embedders)
         await bench.store.open()
         await bench.prepare()
         for talk in read_talks(path):
+            asked = talk.questions[: max(1, round(len(talk.questions) * arguments.scale))]
             agent, turns = await bench.load(talk)
             reference = plain_bm25(talk)
-            for question in talk.questions[: max(1, round(len(talk.questions) * scale))]:
-                started = time.perf_counter()
-                refs = await bench.ask(agent, question.text)
-                spent_s.append(time.perf_counter() - started)
-                ranked = [turns[ref] for ref in refs if ref in turns]
-                row = "5 adversarial" if question.category == 5 else f"{question.category}"
-                results.setdefault(row, []).append(figures(ranked, question.evidence))
-                if question.category != 5:
-                    results.setdefault("1-4", []).append(results[row][-1])
-                    plain = figures(reference[question.text], question.evidence)
-                    results.setdefault("1-4 plain BM25", []).append(plain)
+            for question in asked:
+                plain.add(question.category, figures(reference[question.text], question.evidence))
+            for one in measured:
+                await bench.set(**one.settings)
+                await bench.embed()
+                for question in asked:
+                    started = time.perf_counter()
+                    refs = await bench.ask(agent, question.text)
+                    one.spent_s.append(time.perf_counter() - started)
+                    one.add(question.category, figures([turns[ref] for ref in refs if ref in turns], question.evidence))
         await bench.store.close()
-    _report(path.name, results, spent_s)
+    print(f"\n{path.name}")
+    for one in (plain, *measured):
+        _report(one)
 
 
-def _report(name: str, results: Mapping[str, Sequence[Mapping[str, float]]], spent_s: Sequence[float]) -> None:
-    print(f"\n{name}")
+def _report(one: Pass) -> None:
     columns = [*(f"R@{k}" for k in DEPTHS), "nDCG@10"]
-    print(f"{'category':<16}{'questions':>10}" + "".join(f"{column:>9}" for column in columns))
-    for row, found in sorted(results.items()):
+    print(f"\n{one.name}\n{'category':<16}{'questions':>10}" + "".join(f"{column:>9}" for column in columns))
+    for row, found in sorted(one.rows.items()):
         means = [sum(f[column] for f in found) / len(found) for column in columns]
         print(f"{row:<16}{len(found):>10}" + "".join(f"{mean:>9.3f}" for mean in means))
-    print(f"search p50 {1_000 * sorted(spent_s)[len(spent_s) // 2]:.1f} ms, fifty items each")
+    if one.spent_s:
+        middle = 1_000 * sorted(one.spent_s)[len(one.spent_s) // 2]
+        print(f"search p50 {middle:.1f} ms, fifty items each", flush=True)
 
 
 def main() -> None:
@@ -300,12 +361,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--models", type=Path, default=Path(".cache/models"))
+    parser.add_argument("--vectors", type=Path)
     arguments = parser.parse_args()
     paths = [arguments.data / file for file in FILES if (arguments.data / file).is_file()]
     if not paths:
         raise SystemExit(f"no conversations in {arguments.data}: name their folder with --data")
     for path in paths:
-        asyncio.run(measure(path, arguments.scale))
+        asyncio.run(measure(path, arguments))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@
 
 Eight channels of one agent hold an eighth of the texts each (a message is two: alone, and with its neighbours). One
 person is in one of the channels, another in four, so that he sees half. Questions have five words, from common to
-rare. On Neo4j the reference is one bare full-text query that returns a thousand hits with their words.
+rare. On Neo4j the reference is one bare full-text query that returns a thousand hits with their words. On the
+embedded store the questions are asked again with a vector for every text, without the time that a model takes for the
+question itself.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Iterator
 from bench._engines import EMBEDDED, Engine, engines
 from bench._table import Goal, Table, Timing, arguments, at_once, scaled, timed
 from bench._talk import WORDS, Talk
+from bench._vectors import give_vectors
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, hosted_id
 from graph.model.nodes.evidence import Channel, ChannelKind
@@ -104,12 +107,14 @@ async def measure(engine: Engine, scale: float, table: Table) -> None:
     texts, rounds = scaled(TEXTS, scale, least=2_000), scaled(100, scale, least=10)
     world = await TeamWorld(engine.deps).make()
     people = await talk_in(world, texts)
+    by_words = {}
     for clauses, person in people.items():
         asked = questions()
         found = await ask(world, person, next(asked))
         if not found.items:
             raise SystemExit(f"{engine.name}: nothing found")
         time = await timed(lambda person=person, asked=asked: ask(world, person, next(asked)), rounds, warm_up=5)  # type: ignore[misc]
+        by_words[clauses] = time
         what = f"search, {texts:,} texts, {clauses} clause{'s' * (clauses > 1)}, {engine.name}"
         if engine.name == EMBEDDED:
             bare = await _bare_sqlite(engine, texts, rounds)
@@ -117,6 +122,23 @@ async def measure(engine: Engine, scale: float, table: Table) -> None:
         else:
             bare = await _bare_neo4j(engine, rounds)
             table.add(what, time, of=f"bare query, {HITS:,} hits", reference=bare, goal=Goal(most_ratio=3))
+    if engine.name == EMBEDDED:
+        await _with_vectors(world, people, by_words, rounds, table)
+
+
+async def _with_vectors(
+    world: TeamWorld, people: dict[int, NodeId], by_words: dict[int, Timing], rounds: int, table: Table
+) -> None:
+    """Give every text a vector and ask again; the vector of the question is there at once."""
+    count = await give_vectors(world)
+    for clauses, person in people.items():
+        asked = questions()
+        found = await ask(world, person, next(asked))
+        if not any("message_vector" in item.ranks for item in found.items):
+            raise SystemExit("nothing found by a vector")
+        time = await timed(lambda person=person, asked=asked: ask(world, person, next(asked)), rounds, warm_up=5)  # type: ignore[misc]
+        what = f"search with {count:,} vectors, {clauses} clause{'s' * (clauses > 1)}, {EMBEDDED}"
+        table.add(what, time, of="by words alone", reference=by_words[clauses], goal=Goal(most_more_ms=25))
 
 
 async def _bare_sqlite(engine: Engine, texts: int, rounds: int) -> Timing:
