@@ -168,7 +168,7 @@ async def test_a_worker_that_dies_between_parts_is_followed_by_one_that_goes_on(
     assert again[0]["from"] > 0
 
 
-@pytest.mark.req("MA-6", "DR-77", "MA-26")
+@pytest.mark.req("MA-6", "DR-77")
 async def test_a_failure_leaves_a_reason_and_a_retry_goes_on(world: TeamWorld, study: Study) -> None:
     source = await study.submit(TEXT)
 
@@ -283,6 +283,19 @@ async def test_how_far_a_material_was_read_can_be_asked(world: TeamWorld, study:
     await study.learn()
     after = await ask(world, world.ana, lambda s: learning_progress(s, source.id))
     assert (after.material.learning_state, after.read_characters, after.stuck) == ("succeeded", len(TEXT), False)
+
+
+@pytest.mark.req("MA-26")
+async def test_a_task_without_a_sign_of_life_is_told_as_stuck_and_may_be_retried(
+    world: TeamWorld, study: Study
+) -> None:
+    source = await study.submit(TEXT)
+    study.clock.advance(timedelta(minutes=29))
+    assert not (await ask(world, world.ana, lambda s: learning_progress(s, source.id))).stuck
+    study.clock.advance(timedelta(minutes=1))
+    assert (await ask(world, world.ana, lambda s: learning_progress(s, source.id))).stuck
+    await run(world, world.ana, lambda cmd: retry_learning(cmd, source.id))
+    assert not (await ask(world, world.ana, lambda s: learning_progress(s, source.id))).stuck
 
 
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
