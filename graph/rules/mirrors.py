@@ -19,23 +19,19 @@ from graph.model.nodes.learning import Mirror
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.images import mirror_image
 from graph.rules.names import normalised_name
-from graph.rules.operations.blocks import GAP
+from graph.rules.operations.block_places import GAP
+from graph.rules.operations.block_writing import end_block, make_block
+from graph.rules.operations.content import BlockContent
+from graph.rules.operations.drafting import draft
 from graph.rules.operations.entries import with_first_version
+from graph.rules.operations.entry_writing import next_entry_version
 from graph.rules.operations.evidence import around
+from graph.rules.operations.facet_writing import end_facet, make_facet
 from graph.rules.operations.limits import MAX_NAME
 from graph.rules.operations.naming import take_name
-from graph.rules.operations.schema import Change
+from graph.rules.operations.schema_values import Change
 from graph.rules.operations.state import Cited, EntryState, FacetState, Support
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import (
-    BlockContent,
-    draft,
-    end_block,
-    end_facet,
-    make_block,
-    make_facet,
-    next_entry_version,
-)
 from graph.rules.submissions import MAX_PARAGRAPHS, TYPE
 from graph.text.paragraphs import MAX_PARAGRAPH, Paragraph, cut_paragraphs, leading_quote
 from graph.text.quotes import MIN_QUOTE_CHARACTERS, normalise_source

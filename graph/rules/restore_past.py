@@ -18,6 +18,7 @@ from graph.model.nodes.learning import Lesson
 from graph.model.time import Millis, parse
 from graph.rules.images import ATTRIBUTE_PREFIX, PAST_PREFIX, Image, same_image
 from graph.rules.operations import imaging
+from graph.rules.operations.content import BlockContent, Validity
 from graph.rules.operations.state import (
     AttributeState,
     BlockState,
@@ -27,7 +28,6 @@ from graph.rules.operations.state import (
     RelationState,
     Support,
 )
-from graph.rules.operations.writing import BlockContent, Validity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,7 @@
 """Carrying out the steps of a restore: every value that returns is a new version of the same object.
 
 `graph.rules.restore` has decided what may return; here nothing is checked. Made of the same steps as the operations
-(`graph.rules.operations.writing`). Source: KN-23, KN-94, KN-101, KN-102.
+(`graph.rules.operations`). Source: KN-23, KN-94, KN-101, KN-102.
 """
 
 from __future__ import annotations
@@ -16,9 +16,20 @@ from graph.model.nodes.knowledge import Block, CurationGuide, Entry, FacetField,
 from graph.model.nodes.learning import Lesson, ResidentMemo
 from graph.rules.images import BLOCKS, RELATIONS, Image, same_image
 from graph.rules.operations import imaging
+from graph.rules.operations.block_writing import TEXT_OF_BLOCK, edit_block, end_block, put_version
+from graph.rules.operations.drafting import supersedes
 from graph.rules.operations.ending import end_entry
+from graph.rules.operations.entry_writing import (
+    end_attribute,
+    make_attribute,
+    next_entry_version,
+    put_entry_version,
+    touch_entry,
+)
+from graph.rules.operations.facet_writing import end_facet, gather, make_facet
 from graph.rules.operations.memo import check_budget, put_lines
 from graph.rules.operations.naming import take_name
+from graph.rules.operations.relation_writing import put_relation_version, relates, retract_relation, revise_relation
 from graph.rules.operations.skills import check_room, end_lesson, put_lesson
 from graph.rules.operations.state import (
     AttributeState,
@@ -31,25 +42,6 @@ from graph.rules.operations.state import (
     cites,
 )
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import (
-    TEXT_OF_BLOCK,
-    edit_block,
-    end_attribute,
-    end_block,
-    end_facet,
-    gather,
-    make_attribute,
-    make_facet,
-    next_entry_version,
-    put_entry_version,
-    put_relation_version,
-    put_version,
-    relates,
-    retract_relation,
-    revise_relation,
-    supersedes,
-    touch_entry,
-)
 from graph.rules.restore_past import (
     EntryPast,
     Past,

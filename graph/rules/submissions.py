@@ -15,13 +15,13 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Basis, Standing
 from graph.rules.operations.blocks import append_blocks
+from graph.rules.operations.content import BlockContent
 from graph.rules.operations.entries import put_entry
 from graph.rules.operations.evidence import around
-from graph.rules.operations.schema import Change
+from graph.rules.operations.schema_values import Change
 from graph.rules.operations.state import Support
 from graph.rules.operations.targets import own_entry
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import BlockContent
 from graph.text.paragraphs import Paragraph, cut_paragraphs, leading_quote
 from graph.text.quotes import MIN_QUOTE_CHARACTERS
 

@@ -10,21 +10,19 @@ from graph.rules.audit_operations import AuditOperation
 from graph.rules.canonical import canonical_json
 from graph.rules.images import PAST_PREFIX
 from graph.rules.operations import imaging
+from graph.rules.operations.content import Validity
+from graph.rules.operations.drafting import draft
+from graph.rules.operations.entry_writing import end_attribute, make_attribute, next_entry_version
 from graph.rules.operations.evidence import cite_or_note, corrects, require_other_voice
 from graph.rules.operations.limits import MAX_ATTRIBUTES, check_attribute, check_count
-from graph.rules.operations.schema import AttributeIn, Change, Role, SetAttributes
+from graph.rules.operations.schema import SetAttributes
+from graph.rules.operations.schema_parts import AttributeIn
+from graph.rules.operations.schema_values import Change, Role
 from graph.rules.operations.state import AttributeState, EntryState, Support
 from graph.rules.operations.targets import expect_version, own_entry
 from graph.rules.operations.validity import closing, validity_of
 from graph.rules.operations.verdicts import Done, Outcome, refuse
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import (
-    Validity,
-    draft,
-    end_attribute,
-    make_attribute,
-    next_entry_version,
-)
 
 _CHANGES: Final = frozenset({Change.ADDITION, Change.EVOLUTION, Change.CORRECTION})
 """An attribute has no standing, so it is neither disputed nor a rumour nor inferred."""

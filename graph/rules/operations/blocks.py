@@ -1,4 +1,7 @@
-"""The operations `addBlock`, `editBlock` and `deleteBlock`. Source: DR-43, DR-46 to DR-52, DR-58 to DR-75, KN-22."""
+"""The operations `addBlock`, `editBlock` and `deleteBlock`.
+
+Source: DR-43, DR-49 to DR-52, DR-58, DR-69 to DR-75, KN-22.
+"""
 
 from __future__ import annotations
 
@@ -7,44 +10,27 @@ from dataclasses import replace
 from typing import Final
 
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import Basis, Precision
+from graph.model.nodes.knowledge import Precision
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.operations import imaging
-from graph.rules.operations.conflict import check_deletion, check_explained, check_fit, check_override
-from graph.rules.operations.deduction import Deduced, check_deduction
-from graph.rules.operations.evidence import (
-    check_citations,
-    corrects,
-    not_found,
-    require_other_voice,
-    require_several,
-)
-from graph.rules.operations.limits import MAX_BLOCK_TEXT, check_lasting, check_length
-from graph.rules.operations.schema import AddBlock, BlockIn, Change, DeleteBlock, EditBlock, Role
+from graph.rules.operations.block_content import CLOSING, block_content
+from graph.rules.operations.block_places import GAP, move, next_position
+from graph.rules.operations.block_writing import edit_block, end_block, make_block
+from graph.rules.operations.conflict import check_deletion
+from graph.rules.operations.content import BlockContent, Validity
+from graph.rules.operations.drafting import draft, supersedes
+from graph.rules.operations.entry_writing import touch_entry
+from graph.rules.operations.evidence import check_citations, not_found
+from graph.rules.operations.facet_writing import gather
+from graph.rules.operations.schema import AddBlock, DeleteBlock, EditBlock
+from graph.rules.operations.schema_values import Change
 from graph.rules.operations.state import BlockState, Cited, Support
 from graph.rules.operations.targets import block_of, expect_version, is_offered, own_block, own_entry, require_reason
-from graph.rules.operations.validity import closing, validity_of
 from graph.rules.operations.verdicts import Done, Outcome, refuse
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import (
-    BlockContent,
-    Validity,
-    draft,
-    edit_block,
-    end_block,
-    gather,
-    make_block,
-    note,
-    supersedes,
-    touch_entry,
-)
 from graph.text.quotes import content_key
 
-GAP: Final = 1 << 32
-"""Distance between the positions of neighbours, so that a block can come between without moving others."""
-
 _REPEATABLE: Final = frozenset({Change.ADDITION, Change.RUMOUR, Change.INFERENCE})
-_CLOSING: Final = frozenset({Change.EVOLUTION})
 
 
 def add_block(work: Work, op: AddBlock) -> Done:
@@ -86,7 +72,7 @@ def revise_block(work: Work, op: EditBlock) -> Done:
     replaced = [block_of(work, old.entry_id, id_) for id_ in dict.fromkeys(op.supersedes) if id_ != old.id]
     entry_type = work.entries[old.entry_id].entry.type
     content = block_content(work, op, entry_type=entry_type, replaced=replaced, edited=old)
-    moved = _move(work, old, op.after)
+    moved = move(work, old, op.after)
     if _says_the_same(old, content) and not replaced:
         return Done(outcome=Outcome.ACCEPTED if moved else Outcome.NOOP, created=(old.id,))
     made = edit_block(work, work.blocks[old.id], content, change=op.change)
@@ -120,122 +106,11 @@ def delete_block(work: Work, op: DeleteBlock) -> Done:
     return Done(created=(target.id,))
 
 
-def block_content(
-    work: Work,
-    given: BlockIn,
-    *,
-    entry_type: str,
-    replaced: Sequence[BlockState] = (),
-    edited: BlockState | None = None,
-) -> BlockContent:
-    """Return what a block will say, after every rule about its content was asked.
-
-    It supersedes the blocks `replaced`, and becomes another version of `edited` if there is one. Of one that is
-    written without being seen the text and the evidence explain nothing and need no explanation (MA-24).
-
-    Raises:
-        OperationRejected: with the code of the first rule that refuses it.
-    """
-    check_fit(work, given)
-    check_override(work, given, replaced, edited)
-    deduced = _deduced(work, given, edited)
-    text = deduced.text if deduced else (given.text or "").strip()
-    check_length(text, "text", 1, MAX_BLOCK_TEXT)
-    check_lasting(work, given, (text,))
-    rests_on = _evidence(work, given, text, deduced, entry_type, edited)
-    seen = None if edited is not None and is_offered(work, edited) else edited
-    check_explained(work, given, text, rests_on, replaced, seen)
-    return BlockContent(
-        text=text,
-        basis=given.basis,
-        standing=given.standing,
-        change=given.change,
-        authority=given.authority,
-        condition=deduced.condition if deduced else None,
-        conclusion=deduced.conclusion if deduced else None,
-        inferred_at=deduced.inferred_at if deduced else None,
-        validity=_validity(given, rests_on, replaced),
-        rests_on=rests_on,
-    )
-
-
-def next_position(work: Work, entry: NodeId, after: str | None = None) -> int:
-    """Return the place behind a block of the entry, or behind all of them."""
-    blocks = work.blocks_of(entry)
-    if after is None:
-        return blocks[-1].block.position + GAP if blocks else GAP
-    before = block_of(work, entry, after)
-    later = [state for state in blocks if state.block.position > before.block.position]
-    if not later:
-        return before.block.position + GAP
-    low, high = before.block.position, later[0].block.position
-    if high - low > 1:
-        return (low + high) // 2
-    _make_room(work, later)
-    return low + GAP
-
-
 def draft_deletion(work: Work, target: BlockState, citations: Sequence[Cited] = ()) -> None:
     """Put the audit record of a block's end among the changes."""
     sources = work.sources_behind(target.rests_on, Support(citations=tuple(citations)))
     image = imaging.block(target, placed=True)
     draft(work, AuditOperation.BLOCK_DELETE, target.id, before=image, sources=sources)
-
-
-def _deduced(work: Work, given: BlockIn, edited: BlockState | None) -> Deduced | None:
-    if given.basis is Basis.DEDUCED:
-        return check_deduction(work, given.deduction, edited=edited)
-    if given.deduction is not None:
-        raise refuse("SCHEMA_INVALID", "a deduction has the basis deduced", field="basis")
-    return None
-
-
-def _evidence(
-    work: Work, given: BlockIn, text: str, deduced: Deduced | None, entry_type: str, edited: BlockState | None
-) -> Support:
-    """Return what the block rests on; a person who cites nothing is cited himself (KN-68)."""
-    already = edited.rests_on if edited else None
-    citations = check_citations(work, given.citations, entry_type=entry_type, already=already)
-    if deduced is not None:
-        return Support(citations=citations, derived_from=deduced.basis)
-    if work.actor.is_human:
-        return _with_note(work, given, text, citations, edited)
-    if not citations:
-        raise refuse("SCHEMA_INVALID", "cite at least one source", field="citations")
-    if given.basis is Basis.STATED:
-        require_other_voice(work, citations)
-    if given.basis is Basis.INDUCED:
-        require_several(work, citations)
-    return Support(citations=citations)
-
-
-def _with_note(
-    work: Work, given: BlockIn, text: str, citations: tuple[Cited, ...], edited: BlockState | None
-) -> Support:
-    """Return a person's evidence: his citations, or his own note beside what the block rests on.
-
-    His correction takes the place of the old evidence, and is itself the explicit word that corrects (DR-71).
-    """
-    correcting = given.change is Change.CORRECTION
-    kept = edited.rests_on if edited and not correcting and not citations else Support()
-    if edited is not None and kept.citations and text == edited.version.text:
-        return kept
-    if given.basis is Basis.INDUCED and not kept.citations:
-        require_several(work, citations)
-    if citations and (not correcting or corrects(work, citations)):
-        if given.basis is Basis.STATED:
-            require_other_voice(work, citations)
-        return Support(citations=citations)
-    own = note(work, text, role=Role.CORRECTS if correcting else Role.SUPPORTS)
-    return Support(citations=(*kept.citations, *citations, own), derived_from=kept.derived_from)
-
-
-def _validity(given: BlockIn, rests_on: Support, replaced: Sequence[BlockState]) -> Validity:
-    validity = validity_of(given)
-    if given.change in _CLOSING and replaced:
-        begin, precision = closing(validity, rests_on)
-        return replace(validity, valid_from=begin, from_precision=precision)
-    return validity
 
 
 def _same_statement(work: Work, entry: NodeId, op: AddBlock, content: BlockContent) -> BlockState | None:
@@ -274,7 +149,7 @@ def _is_own_note(work: Work, cited: Cited) -> bool:
 def _give_way(work: Work, old: BlockState, new: BlockState, content: BlockContent) -> None:
     """End a superseded block, or, where the world changed, let it hold until the new one begins (DR-69)."""
     work.changes.links.append(supersedes(new.version.id, old.version.id, content.change, work.reason))
-    if content.change not in _CLOSING:
+    if content.change not in CLOSING:
         draft_deletion(work, old, content.rests_on.citations)
         end_block(work, old)
         return
@@ -303,32 +178,6 @@ def _move_sources(work: Work, target: BlockState, given: str) -> None:
     made = edit_block(work, kept, replace(BlockContent.of(kept), rests_on=union), change=Change.COMPRESSION)
     _draft_block(work, AuditOperation.BLOCK_EDIT, kept, made)
     _belongs(work, made)
-
-
-def _move(work: Work, state: BlockState, after: str | None) -> bool:
-    """Put a block behind another one of its entry; return whether it moved."""
-    if after is None or after == state.id:
-        return False
-    order = [block.id for block in work.blocks_of(state.entry_id)]
-    before = block_of(work, state.entry_id, after)
-    if order.index(before.id) + 1 == order.index(state.id):
-        return False
-    _place(work, state, next_position(work, state.entry_id, after))
-    touch_entry(work, state.entry_id)
-    return True
-
-
-def _make_room(work: Work, later: Sequence[BlockState]) -> None:
-    """Move all later blocks on, in the rare case that no place is left before them."""
-    for state in later:
-        _place(work, state, state.block.position + 2 * GAP)
-
-
-def _place(work: Work, state: BlockState, position: int) -> None:
-    moved = replace(state, block=replace(state.block, position=position))
-    work.changes.patch(state.id, position=position)
-    work.blocks[state.id] = moved
-    draft(work, AuditOperation.BLOCK_MOVE, state.id, before=imaging.place(state), after=imaging.place(moved))
 
 
 def _says_the_same(old: BlockState, content: BlockContent) -> bool:

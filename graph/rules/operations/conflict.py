@@ -14,7 +14,9 @@ from graph.model.nodes.knowledge import Basis, ModifierKind, Standing
 from graph.model.time import to_datetime
 from graph.rules.operations.evidence import corrects, is_new, require_several
 from graph.rules.operations.naming import mentions
-from graph.rules.operations.schema import BlockIn, Change, EditBlock, Role
+from graph.rules.operations.schema import EditBlock
+from graph.rules.operations.schema_parts import BlockIn
+from graph.rules.operations.schema_values import Change, Role
 from graph.rules.operations.state import BlockState, Cited, Support
 from graph.rules.operations.verdicts import refuse
 from graph.rules.operations.work import Work

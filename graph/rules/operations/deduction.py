@@ -12,7 +12,7 @@ from graph.model.nodes.knowledge import Block, Relation, Standing
 from graph.model.time import Millis
 from graph.rules.operations.dates import day_of, parse_date
 from graph.rules.operations.evidence import not_found
-from graph.rules.operations.schema import DeductionIn
+from graph.rules.operations.schema_parts import DeductionIn
 from graph.rules.operations.state import BlockState
 from graph.rules.operations.verdicts import refuse
 from graph.rules.operations.work import Work

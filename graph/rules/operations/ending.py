@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from graph.rules.operations.block_writing import end_block
+from graph.rules.operations.entry_writing import end_attribute
+from graph.rules.operations.facet_writing import end_facet
+from graph.rules.operations.relation_writing import retract_relation
 from graph.rules.operations.state import EntryState
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import end_attribute, end_block, end_facet, retract_relation
 
 
 def end_entry(work: Work, state: EntryState) -> None:

@@ -22,12 +22,13 @@ from graph.model.nodes.knowledge import (
     RelationVersion,
 )
 from graph.model.nodes.learning import Lesson, MemoLine, ResidentMemo, Skill
+from graph.rules.operations.drafting import note
 from graph.rules.operations.limits import PRACTICE
-from graph.rules.operations.schema import CitationIn, Role
+from graph.rules.operations.schema_parts import CitationIn
+from graph.rules.operations.schema_values import Role
 from graph.rules.operations.state import Cited, Support
 from graph.rules.operations.verdicts import refuse
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import note
 from graph.rules.scopes import evidence_allowed
 from graph.text.quotes import Quote, QuoteRefusal, content_key, find_quote, normalise_source
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from graph.rules.knowledge_settings import CURRENT_VALUE_PATTERNS
-from graph.rules.operations.schema import BlockIn
+from graph.rules.operations.schema_parts import BlockIn
 from graph.rules.operations.verdicts import refuse
 from graph.rules.operations.work import Work
 

@@ -17,6 +17,7 @@ from graph.rules import images
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.images import Image
 from graph.rules.operations import imaging
+from graph.rules.operations.drafting import draft
 from graph.rules.operations.evidence import check_citations, cite_or_note
 from graph.rules.operations.limits import check_count, check_length
 from graph.rules.operations.schema import MemoLineIn, WriteMemo
@@ -24,7 +25,6 @@ from graph.rules.operations.state import LineState, MemoState, Support, support_
 from graph.rules.operations.targets import expect_version
 from graph.rules.operations.verdicts import Done, Outcome, refuse
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import draft
 
 MAX_LINES: Final = 100
 MAX_LINE: Final = 2_000

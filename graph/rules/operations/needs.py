@@ -12,7 +12,6 @@ from graph.rules.operations.naming import clean_name
 from graph.rules.operations.schema import (
     AddBlock,
     AddRelation,
-    BlockIn,
     CreateEntry,
     DeleteBlock,
     EditBlock,
@@ -28,6 +27,7 @@ from graph.rules.operations.schema import (
     blocks_in,
     citations_in,
 )
+from graph.rules.operations.schema_parts import BlockIn
 from graph.text.similarity import name_key
 
 

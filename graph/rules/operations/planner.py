@@ -16,7 +16,8 @@ from graph.rules.knowledge_settings import Settings
 from graph.rules.operations.actors import ActorRules
 from graph.rules.operations.attributes import set_attributes
 from graph.rules.operations.blocks import add_block, delete_block, revise_block
-from graph.rules.operations.entries import create_entry, rename_entry, set_aliases, set_summary, set_type
+from graph.rules.operations.entries import create_entry
+from graph.rules.operations.entry_edits import rename_entry, set_aliases, set_summary, set_type
 from graph.rules.operations.limits import MAX_REASON, check_length
 from graph.rules.operations.memo import write_memo
 from graph.rules.operations.parsing import Parsed

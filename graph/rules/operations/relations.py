@@ -6,6 +6,9 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import SourceKind
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.operations import imaging
+from graph.rules.operations.content import Validity
+from graph.rules.operations.drafting import draft, note
+from graph.rules.operations.entry_writing import touch_entry
 from graph.rules.operations.evidence import (
     cite_or_note,
     is_statement,
@@ -14,25 +17,18 @@ from graph.rules.operations.evidence import (
     require_other_voice,
     source_of,
 )
+from graph.rules.operations.facet_writing import gather
 from graph.rules.operations.limits import check_relation_type
 from graph.rules.operations.naming import has_word, mentions, mentions_any
-from graph.rules.operations.schema import AddRelation, CitationIn, How, RemoveRelation
+from graph.rules.operations.relation_writing import add_evidence, make_relation, retract_relation, revise_relation
+from graph.rules.operations.schema import AddRelation, RemoveRelation
+from graph.rules.operations.schema_parts import CitationIn
+from graph.rules.operations.schema_values import How
 from graph.rules.operations.state import Cited, EntryState, RelationState, Support
 from graph.rules.operations.targets import expect_version, own_entry, own_relation, readable_entry
 from graph.rules.operations.validity import closing, validity_of
 from graph.rules.operations.verdicts import Done, Outcome, refuse
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import (
-    Validity,
-    add_evidence,
-    draft,
-    gather,
-    make_relation,
-    note,
-    retract_relation,
-    revise_relation,
-    touch_entry,
-)
 
 
 def add_relation(work: Work, op: AddRelation) -> Done:

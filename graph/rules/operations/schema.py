@@ -5,147 +5,18 @@ Lengths are not checked here but by `limits`, since they have a code of their ow
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from graph.model.errors import BadInput
-from graph.model.nodes.knowledge import Basis, Precision, Standing
 from graph.model.nodes.learning import LessonOrigin
-from graph.rules.operations.dates import Date, parse_date
+from graph.rules.operations.schema_parts import Attributes, BlockIn, CitationIn, Part, ValidityIn
+from graph.rules.operations.schema_values import HowIn, Id, PrecisionIn, Version, When, lowered
 
 
-class Change(StrEnum):
-    """Why a statement is made or changed (DR-42)."""
-
-    ADDITION = "addition"
-    EVOLUTION = "evolution"
-    CORRECTION = "correction"
-    DISPUTE = "dispute"
-    RUMOUR = "rumour"
-    INFERENCE = "inference"
-    COMPRESSION = "compression"
-
-
-class Role(StrEnum):
-    """What a citation does for its statement (KN-11)."""
-
-    SUPPORTS = "supports"
-    CONTRADICTS = "contradicts"
-    CORRECTS = "corrects"
-
-
-class How(StrEnum):
-    """How a relation is removed (KN-31)."""
-
-    ENDED = "ended"
-    RETRACTED = "retracted"
-
-
-def _read_date(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_date(value)
-    except BadInput as error:
-        raise ValueError("a date is written as RFC 3339 or as YYYY-MM-DD") from error
-
-
-def _lower(value: Any) -> Any:
-    """GraphQL writes enumerations in upper case, the stored values are lower case; both are taken."""
-    return value.lower() if isinstance(value, str) else value
-
-
-def _listed(value: Any) -> Any:
-    """Take attributes as a list of objects with a `key`, or as one object with a member per key."""
-    if not isinstance(value, Mapping):
-        return value
-    return [{**given, "key": key} if isinstance(given, Mapping) else given for key, given in value.items()]
-
-
-Id = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
-Version = Annotated[int, Field(strict=True, ge=0)]
-When = Annotated[Date | None, BeforeValidator(_read_date)]
-ChangeIn = Annotated[Change, BeforeValidator(_lower)]
-BasisIn = Annotated[Basis, BeforeValidator(_lower)]
-StandingIn = Annotated[Standing, BeforeValidator(_lower)]
-PrecisionIn = Annotated[Precision | None, BeforeValidator(_lower)]
-RoleIn = Annotated[Role, BeforeValidator(_lower)]
-HowIn = Annotated[How, BeforeValidator(_lower)]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class CitationIn(_Model):
-    """A citation: which source, its words, and what they do."""
-
-    source: Id
-    quote: str
-    role: RoleIn = Role.SUPPORTS
-
-
-class DeductionIn(_Model):
-    """A conditional judgement; what must not be empty is judged by its own rule (DR-58)."""
-
-    condition: str = ""
-    conclusion: str = ""
-    basis: tuple[Id, ...] = ()
-    date: str = ""
-
-
-class _Validity(_Model):
-    validFrom: When = None
-    validTo: When = None
-    fromPrecision: PrecisionIn = None
-    toPrecision: PrecisionIn = None
-
-
-class BlockIn(_Validity):
-    """The content of a block, as `addBlock`, `editBlock` and `createEntry` give it."""
-
-    text: str | None = None
-    deduction: DeductionIn | None = None
-    basis: BasisIn
-    standing: StandingIn
-    change: ChangeIn
-    durability: str | None = None
-    citations: tuple[CitationIn, ...] = ()
-    authority: str | None = None
-    supersedes: tuple[Id, ...] = ()
-    after: Id | None = None
-    reason: str | None = None
-
-    @model_validator(mode="after")
-    def _one_content(self) -> Self:
-        if (self.text is None) == (self.deduction is None):
-            raise ValueError("give text or deduction")
-        return self
-
-
-class AttributeIn(_Validity):
-    """One value of one attribute."""
-
-    key: str
-    value: Any
-    citations: tuple[CitationIn, ...] = ()
-    change: ChangeIn = Change.ADDITION
-
-    @model_validator(mode="after")
-    def _known_type(self) -> Self:
-        if not _is_attribute_value(self.value):
-            raise ValueError("a value is a text, number, boolean, date or list of texts")
-        return self
-
-
-Attributes = Annotated[tuple[AttributeIn, ...], BeforeValidator(_listed)]
-
-
-class _Operation(_Model):
+class _Operation(Part):
     reason: str | None = None
 
 
@@ -231,7 +102,7 @@ class DeleteBlock(_Operation):
     duplicateOf: Id | None = None
 
 
-class AddRelation(_Validity):
+class AddRelation(ValidityIn):
     """State a relation that a source says."""
 
     op: Literal["addRelation"]
@@ -263,7 +134,7 @@ class SkillAction(StrEnum):
     REMOVE = "remove"
 
 
-class MemoLineIn(_Model):
+class MemoLineIn(Part):
     """One line of a resident memo."""
 
     text: str
@@ -283,11 +154,11 @@ class UpdateSkillOverlay(_Operation):
 
     op: Literal["updateSkillOverlay"]
     skill: Id
-    action: Annotated[SkillAction, BeforeValidator(_lower)]
+    action: Annotated[SkillAction, BeforeValidator(lowered)]
     lesson: Id | None = None
     expectedVersion: Version | None = None
     text: str | None = None
-    origin: Annotated[LessonOrigin | None, BeforeValidator(_lower)] = None
+    origin: Annotated[LessonOrigin | None, BeforeValidator(lowered)] = None
     citations: tuple[CitationIn, ...] = ()
 
     @model_validator(mode="after")
@@ -359,11 +230,3 @@ def blocks_in(operation: Operation) -> tuple[BlockIn, ...]:
     if isinstance(operation, BlockIn):
         return (operation,)
     return operation.blocks if isinstance(operation, CreateEntry) else ()
-
-
-def _is_attribute_value(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(isinstance(item, str) for item in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, str | bool | int)

@@ -19,6 +19,7 @@ from graph.rules import images
 from graph.rules.audit_operations import AuditOperation
 from graph.rules.images import Image
 from graph.rules.operations import imaging
+from graph.rules.operations.drafting import draft, supersedes
 from graph.rules.operations.evidence import check_citations, cite_or_note, is_human_word, not_found
 from graph.rules.operations.limits import PRACTICE, check_length
 from graph.rules.operations.schema import SkillAction, UpdateSkillOverlay
@@ -26,7 +27,6 @@ from graph.rules.operations.state import Cited, LessonState, SkillState, Support
 from graph.rules.operations.targets import expect_version, require_reason
 from graph.rules.operations.verdicts import Done, Outcome, refuse
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import draft, supersedes
 from graph.rules.task_results import is_recovery, is_success
 from graph.text.similarity import word_overlap
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from graph.model.nodes.knowledge import Precision
 from graph.model.time import Millis
-from graph.rules.operations.schema import AddRelation, AttributeIn, BlockIn
+from graph.rules.operations.content import Validity
+from graph.rules.operations.schema import AddRelation
+from graph.rules.operations.schema_parts import AttributeIn, BlockIn
 from graph.rules.operations.state import Support
 from graph.rules.operations.verdicts import refuse
-from graph.rules.operations.writing import Validity
 
 
 def validity_of(given: BlockIn | AttributeIn | AddRelation) -> Validity:

@@ -17,25 +17,19 @@ from graph.rules.audit_operations import AuditOperation
 from graph.rules.images import distinct_fields
 from graph.rules.names import normalised_name
 from graph.rules.operations import imaging
-from graph.rules.operations.blocks import next_position
+from graph.rules.operations.block_places import next_position
+from graph.rules.operations.block_writing import TEXT_OF_BLOCK
+from graph.rules.operations.content import Validity
+from graph.rules.operations.drafting import draft
 from graph.rules.operations.ending import end_entry
+from graph.rules.operations.entry_writing import next_entry_version, touch_entry
+from graph.rules.operations.facet_writing import gather, make_facet
 from graph.rules.operations.limits import MAX_ALIASES, check_count
+from graph.rules.operations.relation_writing import add_evidence, make_relation, retract_relation
 from graph.rules.operations.relations import support_both_names
 from graph.rules.operations.state import BlockState, EntryState, FacetState, RelationState, Support
 from graph.rules.operations.targets import own_entry
 from graph.rules.operations.work import Work
-from graph.rules.operations.writing import (
-    TEXT_OF_BLOCK,
-    Validity,
-    add_evidence,
-    draft,
-    gather,
-    make_facet,
-    make_relation,
-    next_entry_version,
-    retract_relation,
-    touch_entry,
-)
 
 
 def delete_entry(work: Work, entry: NodeId) -> None:

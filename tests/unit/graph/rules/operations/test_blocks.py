@@ -9,7 +9,7 @@ import pytest
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import BlockVersion
 from graph.rules.knowledge_settings import TRANSIENT_PATTERNS
-from graph.rules.operations.blocks import GAP
+from graph.rules.operations.block_places import GAP
 from tests.support.desk import AGENT, ANA, DREAMING, HUMAN, Desk
 from tests.support.operations import add, block, cite, create, delete, edit
 

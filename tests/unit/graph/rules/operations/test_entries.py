@@ -9,9 +9,9 @@ import pytest
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Entry, EntryVersion, Facet, KbKind
 from graph.rules.names import NamedEntry
+from graph.rules.operations.facet_writing import MAX_GATHERED
 from graph.rules.operations.naming import has_word, mentions
 from graph.rules.operations.state import GATHERED, NameOwner
-from graph.rules.operations.writing import MAX_GATHERED
 from tests.support.desk import BEN, DREAMING, HUMAN, LIN, Desk, base
 from tests.support.ids import SequentialIds
 from tests.support.operations import Json, add, block, cite, create, deduction, edit, on_entry
