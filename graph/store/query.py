@@ -69,7 +69,8 @@ class Tagged:
 class Linked:
     """An edge of one of `types` leads from the node to one of `targets`.
 
-    The targets are not checked: ask only for nodes that the viewer was found to see, or it tells of hidden ones.
+    The targets are not checked: ask for a viewer by the ends of relations alone, which he sees wherever he sees the
+    relation (KN-62), or for nodes that he was found to see; else it tells of hidden ones.
     """
 
     types: Sequence[str]
