@@ -24,6 +24,7 @@ RUN_HERE = (
     "use-a-model.md",
     "use-graphql.md",
     "verify-an-audit.md",
+    "watch-dreaming.md",
 )
 NOT_RUN = {
     "connect-neo4j.md": "needs Docker, or a database of one's own; the README's block is run on a real Neo4j",

@@ -228,6 +228,24 @@ async def test_what_does_not_get_on_is_listed_with_what_can_be_done_about_it(
 
 
 @on_small_stores
+@pytest.mark.req("MA-6", "MA-26", "CO-66")
+async def test_a_material_that_is_stuck_is_learned_again_by_whoever_may_write(
+    world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, clock: FakeClock, gid: Gid
+) -> None:
+    base = await base_of(world, world.ops)
+    submit = "mutation($o: ID!, $kb: ID!, $file: Upload!) { submitFile(ownerId: $o, kbId: $kb, file: $file) { id } }"
+    sent = await ana.upload(submit, "a.txt", b"Mia likes tea", o=gid(world.atlas), kb=gid(base))
+    material = sent.data["submitFile"]["id"]
+    retry = "mutation($id: ID!) { retryLearning(materialId: $id) { state } }"
+    assert await ana.code(retry, id=material) == "BAD_STATE"
+    clock.advance(timedelta(minutes=31))
+    (task,) = (await status(ben, world, gid))["stuck"]
+    assert (task["kind"], task["action"], task["subjectId"]) == ("learn_material", "RETRY", material)
+    assert (await ana.ok(retry, id=material))["retryLearning"] == {"state": "QUEUED"}
+    assert (await status(ben, world, gid))["stuck"] == []
+
+
+@on_small_stores
 @pytest.mark.req("CO-69")
 async def test_a_worker_is_missed_when_work_waits_and_nobody_shows_himself(
     world: TeamWorld, ben: GraphQLClient, clock: FakeClock, gid: Gid
