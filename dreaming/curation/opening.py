@@ -186,6 +186,7 @@ class _Page:
     async def open_entries(self) -> None:
         """Show the entries with all that is believed of them, as far as there is room."""
         views = await entry_views(self.session, self.wanted.entries)
+        self.nodes |= await self.session.open(list(views))
         blocks = await blocks_of(self.session, list(views))
         hidden = await hidden_blocks_of(self.session, self.base, list(views), blocks)
         attributes = await attributes_of(self.session, list(views))

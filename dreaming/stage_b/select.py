@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dreaming.curation import agent_caller, read_as_base
-from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Episode, Source
 from graph.model.nodes.knowledge import KnowledgeBase
@@ -68,13 +67,14 @@ async def _select(session: Session, run: DreamRun, base: KnowledgeBase, halvings
     limits = limits_of(settings, halvings=halvings, failures=progress.failures, failed_size=size)
     waiting = await pending_items(session.reader, run.agent_id, pool=base.id)
     waiting = [item for item in waiting if item.created_at <= run.started_at]
+    begun = await find_batch(session.reader, batch_id(progress))
+    candidates = _again(waiting, begun)[: limits.items]
     read_as_base(session, base)
-    opened = await session.open([item.item_id for item in waiting])
+    opened = await session.open([item.item_id for item in candidates])
     nodes = {id_: node for id_, node in opened.items() if isinstance(node, Episode | Source)}
     talks = await episode_messages(session, [id_ for id_, node in nodes.items() if isinstance(node, Episode)])
-    begun = await find_batch(session.reader, batch_id(progress))
     costs = _costs(session, nodes, talks, limits)
-    items = choose(sorted(_again(waiting, begun, nodes), key=lambda item: _age(item, nodes)), costs, limits)
+    items = choose(sorted(candidates, key=lambda item: _age(item, nodes)), costs, limits)
     if not items:
         return None
     return Selected(base=base, progress=progress, items=items, nodes=nodes, messages=talks, limits=limits)
@@ -88,15 +88,12 @@ def _age(item: PendingItem, nodes: Mapping[NodeId, Episode | Source]) -> tuple[i
     return item.created_at, node.occurred_at if node else 0, node.text[:200] if node else "", item.id
 
 
-def _again(
-    waiting: Sequence[PendingItem], begun: DreamBatch | None, nodes: Mapping[NodeId, Node]
-) -> Sequence[PendingItem]:
-    """Return the items of a batch that was begun, if all are there; else all that wait."""
+def _again(waiting: Sequence[PendingItem], begun: DreamBatch | None) -> Sequence[PendingItem]:
+    """Return the items of a batch that was begun, if all still wait; else all that wait, oldest first."""
     if begun is None or begun.state != RunState.RUNNING:
         return waiting
     chosen = [item for item in waiting if item.item_id in begun.item_ids]
-    whole = len(chosen) == len(begun.item_ids) and all(item.item_id in nodes for item in chosen)
-    return chosen if whole else waiting
+    return chosen if len(chosen) == len(begun.item_ids) else waiting
 
 
 def _costs(
