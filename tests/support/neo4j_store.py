@@ -9,6 +9,7 @@ from typing import Any
 from neo4j import AsyncGraphDatabase
 
 from graph.store.neo4j import schema
+from graph.store.neo4j.driver import prepared
 
 AUTH = ("neo4j", "password")
 
@@ -28,7 +29,8 @@ async def profile(uri: str, statement: str, **parameters: Any) -> dict[str, Any]
         AsyncGraphDatabase.driver(uri, auth=AUTH, notifications_min_severity="OFF") as driver,
         driver.session(database="neo4j") as session,
     ):
-        summary = await (await session.run(f"CYPHER 5 PROFILE {statement}", parameters)).consume()
+        text, given = prepared(statement, parameters)
+        summary = await (await session.run(text.replace("CYPHER 5", "CYPHER 5 PROFILE", 1), given)).consume()
     assert summary.profile is not None
     return summary.profile
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from graph.model import schema
 from graph.model.access import Audience
 from graph.model.errors import BadState
 from graph.model.ids import NodeId
-from graph.store.neo4j import texts, visible
 from graph.store.neo4j.counters import Counters, row_key
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.find import ANY_TAG, tag_key
-from graph.store.neo4j.rows import map_of, values_of
+from graph.store.neo4j.pending import Pending, is_alone
 from graph.store.neo4j.visible import Interned, interned
 
 State = Mapping[str, Any]
@@ -23,9 +22,7 @@ _GUARD_FACTS = ("guardKind", "guardWorkspace", "guardPool", "guardTags", "guardS
 
 _EMPTY = dict.fromkeys((*_GUARD_FACTS, "audClauses", "audExcluded", "audTags", "audSort"))
 
-_WRITTEN = ("id", "audClauses", "audExcluded", "audTags", "audSort")
-
-_ROW = ("clause", "kind", "tag", "sort", "n", "node", "excluded")
+_WRITTEN = ("audClauses", "audExcluded", "audTags", "audSort")
 
 _STATE = (
     "n {.id, .workspaceId, .guardKind, .guardWorkspace, .guardPool, .guardTags, .guardSort,"
@@ -53,6 +50,18 @@ class States:
         """Note the audiences that were written."""
         self._known.update((NodeId(state["id"]), state) for state in states)
 
+    def known(self) -> Set[NodeId]:
+        """Return the nodes whose states are known."""
+        return self._known.keys()
+
+    def has_guard(self, id: NodeId) -> bool:
+        """True if a guard is known to be there."""
+        return id in self._known and self._known[id]["guardKind"] is not None
+
+    def has_no_audience(self, id: NodeId) -> bool:
+        """True if it is known that there is no audience."""
+        return id in self._known and self._known[id]["audClauses"] is None
+
     def forget(self, ids: Iterable[NodeId]) -> None:
         """Drop what is known about nodes that go."""
         for id in ids:
@@ -70,43 +79,40 @@ class States:
         return {id: self._known[id] for id in wanted if id in self._known}
 
 
-async def admit(runner: Runner, counters: Counters, states: States, audiences: Sequence[Audience]) -> None:
-    """Set or replace audiences; lists, counts and texts follow in the same transaction.
+async def admit(
+    runner: Runner, counters: Counters, states: States, pending: Pending, audiences: Sequence[Audience]
+) -> Mapping[NodeId, State]:
+    """Let audiences be set or replaced, with the rows of lists and counts; return the states that will be.
 
     Raises:
         BadState: a node has no guard.
     """
     wanted = {audience.node: audience for audience in audiences}
-    if not wanted:
-        return
     found = await states.of(runner, wanted)
     clauses = {id: _clauses(audience, found.get(id)) for id, audience in wanted.items()}
-    await visible.intern(runner, (clause for several in clauses.values() for clause in several))
+    pending.clauses.update((clause.id, clause) for several in clauses.values() for clause in several)
     before = [found[id] for id in sorted(wanted)]
     after = [_after(found[id], wanted[id], clauses[id]) for id in sorted(wanted)]
-    await _replace_rows(runner, counters, before, after)
-    await runner.run(
-        "UNWIND $rows AS row MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = row[0] "
-        f"SET n += {map_of(_WRITTEN)}",
-        rows=values_of(after, _WRITTEN),
-    )
+    _replace_rows(counters, pending, before, after)
+    for state in after:
+        pending.state(state["id"], {name: state[name] for name in _WRITTEN})
     states.admitted(after)
-    await texts.readmit(runner, counters, {NodeId(state["id"]): state for state in after})
+    return {NodeId(state["id"]): state for state in after}
 
 
-async def withdraw(runner: Runner, counters: Counters, states: States, ids: Sequence[NodeId]) -> None:
+async def withdraw(runner: Runner, counters: Counters, states: States, pending: Pending, ids: Sequence[NodeId]) -> None:
     """Remove the audience rows of nodes that go; their properties go with the nodes."""
     found = await states.of(runner, ids)
-    await _replace_rows(runner, counters, list(found.values()), [])
+    _replace_rows(counters, pending, list(found.values()), [])
     states.forget(ids)
 
 
-async def arrive(runner: Runner, counters: Counters, states: States, ids: Sequence[NodeId]) -> None:
-    """Write the audience rows of nodes that had an audience before they were there."""
+async def arrive(runner: Runner, counters: Counters, states: States, pending: Pending, ids: Sequence[NodeId]) -> None:
+    """Add the audience rows of nodes that had an audience before they were there."""
     if ids:
         states.forget(ids)
         found = await states.of(runner, ids)
-        await _replace_rows(runner, counters, [], list(found.values()))
+        _replace_rows(counters, pending, [], list(found.values()))
 
 
 def _clauses(audience: Audience, state: State | None) -> list[Interned]:
@@ -126,25 +132,15 @@ def _after(state: State, audience: Audience, clauses: Sequence[Interned]) -> Sta
     }
 
 
-async def _replace_rows(runner: Runner, counters: Counters, before: Sequence[State], after: Sequence[State]) -> None:
-    """Write the difference between two sets of audience rows, and count it."""
+def _replace_rows(counters: Counters, pending: Pending, before: Sequence[State], after: Sequence[State]) -> None:
+    """Let the difference between two sets of audience rows be written, and count it."""
     old = {_identity(row): row for state in before for row in _rows(state)}
     new = {_identity(row): row for state in after for row in _rows(state)}
-    gone = [row for key, row in old.items() if new.get(key) != row]
-    come = [row for key, row in new.items() if old.get(key) != row]
-    _count(counters, gone, by=-1)
-    _count(counters, come, by=1)
-    if gone:
-        await runner.run(
-            "UNWIND $rows AS row MATCH (a:Aud) USING INDEX SEEK a:Aud(clause, kind, tag, sort) WHERE "
-            "a.clause = row[0] AND a.kind = row[1] AND a.tag = row[2] AND a.sort = row[3] DELETE a",
-            rows=values_of(gone, _ROW),
-        )
-    for label, rows in (("Aud", _alone(come)), ("Aud:AudSeveral", _not_alone(come))):
-        if rows:
-            await runner.run(
-                f"UNWIND $rows AS row CREATE (a:{label}) SET a = {map_of(_ROW)}", rows=values_of(rows, _ROW)
-            )
+    gone = {key: row for key, row in old.items() if new.get(key) != row}
+    come = {key: row for key, row in new.items() if old.get(key) != row}
+    _count(counters, gone.values(), by=-1)
+    _count(counters, come.values(), by=1)
+    pending.replace_rows(gone, come)
 
 
 def _rows(state: State) -> Iterable[dict[str, Any]]:
@@ -171,13 +167,4 @@ def _identity(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _count(counters: Counters, rows: Iterable[Mapping[str, Any]], *, by: int) -> None:
-    counters.add((row_key(row["clause"], row["kind"], row["tag"]) for row in _alone(rows)), by)
-
-
-def _alone(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows that a counter can count: of nodes with one clause, shown to whoever passes it."""
-    return [row for row in rows if row["n"] == 1 and "excluded" not in row]
-
-
-def _not_alone(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [row for row in rows if row["n"] != 1 or "excluded" in row]
+    counters.add((row_key(row["clause"], row["kind"], row["tag"]) for row in rows if is_alone(row)), by)

@@ -152,17 +152,21 @@ def check_fields(kind: type[Node], where: Where | None, order: Order) -> None:
         names.field_of(kind, order.field)
 
 
-def order_by(kind: type[Node], order: Order, where: Where | None, *, backward: bool) -> str:
+def order_by(
+    kind: type[Node], order: Order, where: Where | None, *, backward: bool, leading: Sequence[str] | None = None
+) -> str:
     """Return the terms of an ORDER BY: nodes without a value last, ties by id.
 
-    Fields that are fixed by an equality lead, so that a compound index on (fixed, field) gives the order for free.
+    Fields that are fixed by an equality lead, so that a compound index on (fixed, field) gives the order for free:
+    those of the index alone (`leading`) if it is known, for any other one makes the planner sort everything.
     """
     down = " DESC" if backward else ""
     if isinstance(order, Newest):
         return f"n.guardSort{down}, n.id{down}"
     reference = names.reference(kind, order.field)
     falling = " DESC" if order.descending != backward else ""
-    fixed = [f"{names.reference(kind, name)}{falling}" for name in fixed_fields(where) if name != order.field]
+    held = fixed_fields(where) if leading is None else leading
+    fixed = [f"{names.reference(kind, name)}{falling}" for name in held if name != order.field]
     empty_last = order.descending and names.field_of(kind, order.field).nullable
     terms = [*fixed, *([f"{reference} IS NULL{down}"] if empty_last else []), f"{reference}{falling}"]
     return ", ".join([*terms, f"n.id{down}"] if order.field != "id" else terms)

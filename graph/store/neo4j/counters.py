@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from graph.store.neo4j.driver import Runner, table
 
@@ -38,16 +39,11 @@ class Counters:
         for key in keys:
             self._changes[key] += by
 
-    async def flush(self, runner: Runner) -> None:
-        """Write what has gathered."""
-        rows = [{"key": key, "by": by} for key, by in sorted(self._changes.items()) if by]
+    def take(self) -> list[list[Any]]:
+        """Return what has gathered, in key order, and forget it."""
+        rows = [[key, by] for key, by in sorted(self._changes.items()) if by]
         self._changes.clear()
-        if rows:
-            await runner.run(
-                "UNWIND $rows AS row MERGE (c:Counter {key: row.key}) ON CREATE SET c.n = 0 "
-                "SET c.lock = 0 WITH c, row SET c.n = c.n + row.by",
-                rows=rows,
-            )
+        return rows
 
 
 async def read(runner: Runner, keys: Sequence[str]) -> Mapping[str, int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from itertools import count
 from typing import Any, Protocol, cast
 
@@ -17,12 +19,29 @@ Rows = list[list[Any]]
 _DIALECT = "CYPHER 5 "
 """Understood by 5.26 and by every later version, whatever the default language of the database is."""
 
+_PARAMETER = re.compile(r"\$(\w+)")
+"""Statements are made of the declaration alone, so a dollar sign in them is never a user's."""
+
 _READ_ATTEMPTS = 4
 _PATIENCE_MS = 60_000
 _FETCH_SIZE = 20_000
 _CONNECT_TIMEOUT_S = 10.0
 _ACQUIRE_TIMEOUT_S = 30.0
 _TALKING_LOGGERS = ("neo4j.io", "neo4j.pool", "neo4j.notifications")
+
+
+@lru_cache(maxsize=10_000)
+def _text(statement: str) -> str:
+    return _DIALECT + _PARAMETER.sub(r"$p.\1", statement)
+
+
+def prepared(statement: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what is sent for a statement: its parameters as one map.
+
+    The server keeps a plan for each combination of types and sizes (none, one, up to ten, a hundred, a thousand) of
+    the lists and texts that are parameters of their own; into a map it does not look. So a statement is planned once.
+    """
+    return _text(statement), {"p": dict(parameters)}
 
 
 class Runner(Protocol):
@@ -115,7 +134,7 @@ class AutoCommit:
     async def _once(self, statement: str, parameters: dict[str, Any]) -> Rows:
         try:
             async with self._sessions.open() as session:
-                return await (await session.run(_DIALECT + statement, parameters)).values()
+                return await (await session.run(*prepared(statement, parameters))).values()
         except DRIVER_ERRORS as error:
             raise translated(error) from DriverFault(error)
         except UnicodeEncodeError:
@@ -134,16 +153,10 @@ class InTransaction:
         self.failure: Exception | None = None
 
     async def run(self, statement: str, /, **parameters: Any) -> Rows:
-        return await self.run_for(statement, None, None, **parameters)
-
-    async def run_for(
-        self, statement: str, kind: str | None, key_fields: Sequence[str] | None, /, **parameters: Any
-    ) -> Rows:
-        """Run a statement that can break a unique key of `kind`."""
         try:
-            return await (await self._transaction.run(_DIALECT + statement, parameters)).values()
+            return await (await self._transaction.run(*prepared(statement, parameters))).values()
         except DRIVER_ERRORS as error:
-            self.failure = translated(error, kind=kind, key_fields=key_fields)
+            self.failure = translated(error)
             raise self.failure from DriverFault(error)
         except UnicodeEncodeError:
             self.failure = untranslatable_text()

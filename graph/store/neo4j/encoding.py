@@ -39,8 +39,35 @@ def spec_of(node: Node) -> KindSpec:
 def encode_node(node: Node) -> Properties:
     """Return the properties of a node; None is left out, as Neo4j has no such value."""
     spec = spec_of(node)
-    every = {f.name: getattr(node, f.name) for f in spec.fields}
-    return {name: value for name, value in encode_fields(spec, every).items() if value is not None}
+    properties: Properties = {}
+    for name, place, encode, nullable in _encoders(spec.name):
+        value = getattr(node, name)
+        if value is None and nullable:
+            continue
+        try:
+            properties[place] = encode(value)
+        except (TypeError, ValueError):
+            encode_fields(spec, {name: value})  # says what is wrong
+            raise
+    vector = _vector_of(spec.name)
+    if vector is not None:
+        given = encode_fields(spec, {vector: getattr(node, vector)})
+        properties |= {name: value for name, value in given.items() if value is not None}
+    return properties
+
+
+@cache
+def _vector_of(kind: str) -> str | None:
+    return names.vector_field(schema.kinds()[kind].node)
+
+
+@cache
+def _encoders(kind: str) -> tuple[tuple[str, str, Callable[[Any], Any], bool], ...]:
+    """Return of each field, but for vectors: its name, its property, how its value is kept, and whether it may lack."""
+    spec = schema.kinds()[kind]
+    vector = _vector_of(kind)
+    held = [declared for declared in spec.fields if declared.name != vector]
+    return tuple((f.name, names.property_of(kind, f.name), _ENCODE[f.type], f.nullable) for f in held)
 
 
 @cache

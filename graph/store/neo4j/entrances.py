@@ -12,7 +12,7 @@ from graph.model.fields import Node
 from graph.store.neo4j import names
 from graph.store.neo4j.conditions import Compiler, parts_of, relationship_types
 from graph.store.neo4j.driver import Runner
-from graph.store.query import And, By, Eq, In, IsSet, Linked, Order, Where
+from graph.store.query import And, By, Eq, In, IsSet, Linked, Order, Range, Where
 
 FEW = 2_000
 """A way in that meets at most so many nodes, hidden ones included, is taken; otherwise the audience rows are."""
@@ -27,12 +27,14 @@ class Entrance:
         condition: what the start alone does not guarantee.
         parameters: its values, named apart from those of a `Compiler`.
         ordered: true if the nodes of a workspace come newest first.
+        leading: the fixed fields before that of the order, of an index that has the order.
     """
 
     text: str
     condition: str = "true"
     parameters: dict[str, Any]
     ordered: bool = False
+    leading: tuple[str, ...] | None = None
 
 
 def through_kind(kind: type[Node], where: Where | None) -> Entrance:
@@ -51,7 +53,10 @@ def in_order(kind: type[Node]) -> Entrance:
 
 
 def along_order(kind: type[Node], where: Where | None, order: Order) -> Entrance | None:
-    """Return the way in along a compound index that fixes what the condition fixes and then has the order's field."""
+    """Return the way in along a compound index that fixes what the condition fixes and then has the order's field.
+
+    It begins where the condition bounds that field: the last three before a moment must not meet all that came after.
+    """
     spec, fixed = schema.kinds()[kind.__name__], {part.field: part for part in parts_of(where) if _is_fixed(part)}
     if not isinstance(order, By) or names.field_of(kind, order.field).nullable:
         return None
@@ -59,11 +64,13 @@ def along_order(kind: type[Node], where: Where | None, order: Order) -> Entrance
         *leading, last = fields
         if last == order.field and leading and fixed.keys() >= set(leading):
             compiler = Compiler(kind, prefix="along")
+            bounds: list[Where] = [part for part in parts_of(where) if isinstance(part, Range) and part.field == last]
             held = ", ".join(f"`{names.property_of(kind.__name__, name)}`" for name in fields)
             return Entrance(
                 text=f"MATCH (n:{kind.__name__}) USING INDEX SEEK n:{kind.__name__}({held})",
-                condition=compiler.where(And([*(fixed[name] for name in leading), IsSet(last)])),
+                condition=compiler.where(And([*(fixed[name] for name in leading), *(bounds or [IsSet(last)])])),
                 parameters=compiler.parameters,
+                leading=tuple(leading),
             )
     return None
 

@@ -7,10 +7,10 @@ raised from a `DriverFault`, which keeps only the class and the code. Source: at
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from neo4j import exceptions as driver_errors
 
+from graph.model import schema
 from graph.model.errors import AlreadyExists, BadInput, RootwardError, StoreError, StoreUnavailable
 
 DRIVER_ERRORS = (driver_errors.DriverError, driver_errors.Neo4jError, OSError)
@@ -20,7 +20,12 @@ _CONSTRAINT = "Neo.ClientError.Schema.ConstraintValidationFailed"
 _GONE_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 """Deleted by another transaction between our read and our write."""
 
-_ID_TAKEN = re.compile(r"label `Node` and propert(?:y|ies) `id`")
+_TAKEN = re.compile(r"Node\(\d+\) already exists with label `(\w+)` and propert(?:y|ies) `(\w+)`")
+"""The start of a message of the server; what follows are values of users."""
+
+_RACES = frozenset({("Node", "id"), ("Text", "id"), ("Clause", "id")})
+"""Keys of which it is looked first whether they are taken: who finds them taken all the same was a moment late."""
+
 _STILL_LINKED = "still has relationships"
 
 
@@ -51,25 +56,35 @@ def is_transient(error: BaseException) -> bool:
     return isinstance(error, driver_errors.DriverError | driver_errors.Neo4jError) and error.is_retryable()
 
 
-def translated(
-    error: BaseException, *, kind: str | None = None, key_fields: Sequence[str] | None = None
-) -> RootwardError:
-    """Return our error for a driver's; raise it from a `DriverFault`.
-
-    Args:
-        error: what the driver raised.
-        kind: node kind under work, for `AlreadyExists`.
-        key_fields: its unique key, if it has only one.
-    """
+def translated(error: BaseException) -> RootwardError:
+    """Return our error for a driver's; raise it from a `DriverFault`."""
     if is_transient(error):
         return TryAgain("the store cannot answer now: try again")
     if code_of(error) == _CONSTRAINT:
-        return AlreadyExists("there is one already: read it instead", kind=kind, key_fields=key_fields)
+        return already_exists(_kind_of(error))
     if isinstance(error, driver_errors.AuthError):
         return StoreUnavailable("Neo4j refuses the user or password: check the settings of the store")
     if isinstance(error, driver_errors.ResultError | driver_errors.TransactionError):
         return StoreError("the transaction has failed and must be given up")
     return StoreError("Neo4j refused a statement: see its own log")
+
+
+def already_exists(kind: str | None, key_fields: tuple[str, ...] | None = None) -> AlreadyExists:
+    """Return the error for a taken key.
+
+    Args:
+        kind: of the nodes.
+        key_fields: the key; without it that of the kind, if it has only one.
+    """
+    spec = schema.kinds().get(kind or "")
+    unique = spec.unique if spec else ()
+    fields = key_fields or (unique[0] if len(unique) == 1 else None)
+    return AlreadyExists("there is one already: read it instead", kind=kind, key_fields=fields)
+
+
+def _kind_of(error: BaseException) -> str | None:
+    found = _TAKEN.search(str(error))
+    return found[1] if found and found[1] in schema.kinds() else None
 
 
 def untranslatable_text() -> BadInput:
@@ -82,7 +97,8 @@ def _is_race(error: BaseException) -> bool:
     if code_of(error) != _CONSTRAINT:
         return False
     message = str(error)
-    return _STILL_LINKED in message or _ID_TAKEN.search(message) is not None
+    taken = _TAKEN.search(message)
+    return taken.groups() in _RACES if taken else _STILL_LINKED in message
 
 
 def is_lost_connection(error: BaseException) -> bool:

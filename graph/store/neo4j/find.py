@@ -100,7 +100,7 @@ async def _by_condition(
     condition = compiler.where(query.where)
     place = query.after
     after = "true" if place is None else compiler.after(query.order, place, backward=query.backward)
-    order = order_by(query.kind, query.order, query.where, backward=query.backward)
+    order = order_by(query.kind, query.order, query.where, backward=query.backward, leading=entrance.leading)
     if entrance.ordered and isinstance(query.order, Newest):
         order = f"n.workspaceId{' DESC' if query.backward else ''}, {order}"
     rows = await table(

@@ -110,6 +110,7 @@ def all_labels() -> tuple[str, ...]:
     return (*schema.kinds(), *extra, *SOURCE_LABELS.values())
 
 
+@cache
 def relationship(type: EdgeType) -> str:
     """Return the relationship type of an edge; only declared types become part of a statement.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph.model.ids import NodeId
 from graph.store.neo4j.counters import Counters, text_keys
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.facts import decode_sort, encode_sort
-from graph.store.neo4j.rows import map_of, values_of
+from graph.store.neo4j.pending import Pending
 from graph.store.neo4j.schema import TEXT_LABELS
 from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token
 from graph.store.query import TextIndex, TextRow
@@ -18,23 +18,6 @@ State = Mapping[str, Any]
 """Guard and audience of a node as they are stored, see `graph.store.neo4j.audience`."""
 
 _SPAN_DIGITS = 12
-
-_PROPERTIES = (
-    "id",
-    "index",
-    "guard",
-    "item",
-    "part",
-    "pool",
-    "words",
-    "long",
-    "length",
-    "sort",
-    "span",
-    "clauses",
-    "place",
-    "workspace",
-)
 
 EXCLUDING = "x"
 """Token of texts that some viewers may not see whatever they pass."""
@@ -71,16 +54,36 @@ def span_of(sort: str) -> str:
 
 
 async def index(
-    runner: Runner, counters: Counters, texts: Sequence[TextRow], audiences: Mapping[NodeId, State]
+    runner: Runner,
+    counters: Counters,
+    pending: Pending,
+    texts: Sequence[TextRow],
+    audiences: Mapping[NodeId, State],
+    *,
+    new_guards: Collection[NodeId],
 ) -> None:
-    """Add or replace texts; each is seen by the audience its guard has now (`audiences`, none if it has none)."""
+    """Let texts be added or replaced; each is seen by the audience its guard has now, by nobody if it has none.
+
+    Args:
+        runner: of the transaction.
+        counters: of the transaction.
+        pending: of the transaction; holds none of these texts.
+        texts: to be written.
+        audiences: of those of their guards that are there.
+        new_guards: guards on which no text hangs, so that those named after them need not be looked for.
+    """
     rows = {text.id: text for text in texts}
-    await _uncount(runner, counters, "t.id IN $keys", rows)
-    for kind in TextIndex:
-        written = [_properties(text, audiences.get(text.guard)) for text in rows.values() if text.index == kind]
-        _count(counters, written, by=1)
-        if written:
-            await runner.run(_write_statement(kind), rows=values_of(written, _PROPERTIES))
+    named = {id for id, text in rows.items() if text.guard in new_guards and id.startswith(f"{text.guard}#")}
+    looked_for = rows.keys() - named
+    there = await _uncount(runner, counters, "t.id IN $keys", looked_for) if looked_for else ()
+    pending.new_texts.update(rows.keys() - {row["id"] for row in there})
+    written = [_properties(text, audiences.get(text.guard)) for text in rows.values()]
+    _count(counters, written, by=1)
+    for row in written:
+        own = TEXT_LABELS[TextIndex(row["index"])]
+        others = [label for label in TEXT_LABELS.values() if label != own]
+        properties = {name: value for name, value in row.items() if value is not None}
+        pending.texts[row["id"]] = (["Text", own], others, properties)
 
 
 async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -> None:
@@ -154,14 +157,6 @@ def _seen_by(row: Mapping[str, Any], audience: State | None) -> dict[str, Any]:
     if excluded:
         place += [EXCLUDING, *map(excluded_token, excluded)]
     return {"clauses": " ".join(map(clause_token, clauses or [])), "place": " ".join(place), "workspace": workspace}
-
-
-def _write_statement(kind: TextIndex) -> str:
-    others = "".join(f":{label}" for index, label in TEXT_LABELS.items() if index is not kind)
-    return (
-        "UNWIND $rows AS row MERGE (t:Text {id: row[0]}) "
-        f"SET t = {map_of(_PROPERTIES)} SET t:{TEXT_LABELS[kind]} REMOVE t{others}"
-    )
 
 
 async def _uncount(

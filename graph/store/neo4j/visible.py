@@ -29,7 +29,7 @@ _ID_LENGTH = 24
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interned:
-    """A clause as it is stored; see `intern`."""
+    """A clause as it is stored; its id is made of all the rest, so that nobody needs to look whether it is there."""
 
     id: str
     workspace: str
@@ -63,13 +63,6 @@ def interned(workspace: str, pool: str | None, clause: Clause) -> Interned:
         narrow=filed.encode(),
         agent=filed.agent,
     )
-
-
-async def intern(runner: Runner, clauses: Iterable[Interned]) -> None:
-    """Store clauses that are not there yet."""
-    rows = [clause.row() for clause in sorted(set(clauses), key=lambda clause: clause.id)]
-    if rows:
-        await runner.run("UNWIND $rows AS row MERGE (c:Clause {id: row.id}) ON CREATE SET c = row", rows=rows)
 
 
 async def clauses_by_id(runner: Runner, ids: Iterable[str]) -> Mapping[str, Clause]:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 _PLAIN = re.compile(r"[a-z0-9]{1,64}")
 _LONGEST_BYTES = 100
+_SURELY_SHORT = _LONGEST_BYTES // 4
+"""A word of so many characters has at most `_LONGEST_BYTES` bytes."""
 _PLAIN_MARK, _HEX_MARK, _DIGEST_MARK = "w", "x", "z"
 
 
+@lru_cache(maxsize=100_000)
 def encode_word(word: str) -> str:
     """Return the token of a word; equal words have equal tokens, and only they.
 
@@ -36,7 +40,7 @@ def encode_words(words: Sequence[str]) -> str:
 
 def long_words(words: Iterable[str]) -> list[str]:
     """Return the words that a token cannot give back, each once."""
-    return sorted({word for word in words if encode_word(word).startswith(_DIGEST_MARK)})
+    return sorted({word for word in words if len(word) > _SURELY_SHORT and encode_word(word).startswith(_DIGEST_MARK)})
 
 
 def decode_words(tokens: str, long: Iterable[str] = ()) -> tuple[str, ...]:

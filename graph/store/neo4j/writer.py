@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from graph.model import schema
-from graph.model.access import Audience, Guard, Scope
-from graph.model.edges import Edge
+from graph.model.access import Audience, Guard, Scope, SystemScope
+from graph.model.edges import Edge, EdgeType
 from graph.model.errors import AlreadyExists, NotFound, VersionConflict
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.work import Job
 from graph.model.schema import KindSpec
 from graph.model.time import Millis
-from graph.store.neo4j import audience, jobs, names, texts
+from graph.store.neo4j import audience, jobs, names, pending, texts
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
 from graph.store.neo4j.driver import InTransaction
 from graph.store.neo4j.encoding import decode_value, encode_changes, encode_node, properties_of, spec_of
-from graph.store.neo4j.facts import GUARD_PROPERTIES, encode_guard
-from graph.store.neo4j.links import encode_edge
+from graph.store.neo4j.facts import encode_guard
+from graph.store.neo4j.faults import already_exists
+from graph.store.neo4j.pending import Pending
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.rows import map_of, values_of
-from graph.store.query import Match, Matches, TextRow, Where
+from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, TextRow, Where
 
-T = TypeVar("T")
+N = TypeVar("N", bound=Node)
 
 
 class Neo4jWriter(Neo4jReader):
     """Reads and writes of one explicit transaction.
 
-    Every statement that reads before it writes first takes the node's write lock (``SET n.lock = 0``): Neo4j reads
-    committed data without locks, so what was read before the lock may be out of date.
+    Writes wait in `Pending` until something is read that they may bear on, or the transaction ends; so an error of a
+    write (a taken key) may come with a later call. Every statement that reads before it writes first takes the node's
+    write lock (``SET n.lock = 0``): Neo4j reads committed data without locks, so what was read before the lock may be
+    out of date.
 
     Attributes:
         given_up: why the transaction cannot be committed any more, even if `work` went on.
@@ -41,44 +44,74 @@ class Neo4jWriter(Neo4jReader):
 
     def __init__(self, runner: InTransaction) -> None:
         super().__init__(runner)
-        self._transaction = runner
         self._counters = Counters()
         self._states = audience.States()
+        self._pending = Pending()
+        self._created: set[NodeId] = set()
+        self._texted: set[NodeId] = set()
         self.given_up: AlreadyExists | None = None
 
     async def put(self, nodes: Sequence[Node]) -> None:
         groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         kinds: dict[tuple[str, ...], KindSpec] = {}
+        there = await self._there([node.id for node in nodes])
         for node in nodes:
             spec = spec_of(node)
             labels = names.labels_of(spec, getattr(node, "kind", None))
-            groups[labels].append(encode_node(node))
-            kinds[labels] = spec
+            if node.id in self._pending.nodes:
+                raise self._taken(spec, ("id",))
+            if node.id in there:
+                groups[labels].append(encode_node(node))
+                kinds[labels] = spec
+            else:
+                self._create(node, labels)
         for labels, rows in sorted(groups.items()):
             await self._put(kinds[labels], labels, rows)
+
+    async def _there(self, ids: Sequence[NodeId]) -> Collection[NodeId]:
+        """Return those of `ids` that are nodes or placeholders; they stay so. Notes on which of them texts hang."""
+        if not ids:
+            return ()
+        if any(id in self._pending.ends or id in self._pending.facts for id in ids):
+            await self._flush_nodes()
+        found, texted = (
+            await self._runner.run(
+                "CALL () { UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
+                "SET n.lock = 0 RETURN collect(id) AS there } "
+                "CALL () { UNWIND $ids AS id MATCH (t:Text) USING INDEX SEEK t:Text(guard) WHERE t.guard = id "
+                "RETURN collect(DISTINCT id) AS texted } RETURN there, texted",
+                ids=sorted(set(ids)),
+            )
+        )[0]
+        self._texted.update(map(NodeId, texted))
+        return frozenset(map(NodeId, found))
+
+    def _create(self, node: Node, labels: Sequence[str]) -> None:
+        self._pending.nodes[node.id] = ([names.NODE, *labels], encode_node(node))
+        self._created.add(node.id)
+        self._states.put(node.id, node.workspace)
 
     async def patch(self, id: NodeId, changes: Mapping[str, Any], *, expected: Mapping[str, Any] | None = None) -> None:
         spec = _kind(id)
         properties = encode_changes(spec, changes)
+        if self._pending.touches([id]):
+            await self._flush_nodes()
         current = await self._lock_and_read(spec, id, tuple(expected or ()))
         if expected and current != dict(expected):
             raise VersionConflict("the object has changed: read it again", current=current)
-        await self._set(spec, [{"id": id, "properties": properties}])
+        self._pending.patch(id, properties)
 
     async def patch_many(self, changes: Mapping[NodeId, Mapping[str, Any]]) -> None:
-        groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for id, fields in sorted(changes.items()):
+        for id, fields in changes.items():
             spec = schema.kind_of(id)
             if spec is not None:
-                groups[spec.name].append({"id": id, "properties": encode_changes(spec, fields)})
-        for name, rows in sorted(groups.items()):
-            await self._set(schema.kinds()[name], rows)
+                self._pending.patch(id, encode_changes(spec, fields))
 
     async def patch_where(self, kind: type[Node], where: Where, changes: Mapping[str, Any]) -> int:
+        await self._flush_nodes()
         spec, compiler = schema.kinds()[kind.__name__], Compiler(kind)
         condition = compiler.where(where)
-        ((count,),) = await self._run_for(
-            spec,
+        ((count,),) = await self._runner.run(
             f"MATCH (n:{spec.name}) WHERE {condition} WITH n ORDER BY n.id SET n.lock = 0 WITH n "
             f"WHERE {condition} SET n += $properties RETURN count(n)",
             properties=encode_changes(spec, changes),
@@ -90,8 +123,10 @@ class Neo4jWriter(Neo4jReader):
         gone = sorted(set(ids))
         if not gone:
             return
+        await self._flush_nodes()
         await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id}) SET n.lock = 0", ids=gone)
-        await audience.withdraw(self._runner, self._counters, self._states, gone)
+        await audience.withdraw(self._runner, self._counters, self._states, self._pending, gone)
+        self._created.difference_update(gone)
         await texts.unindex_guards(self._runner, self._counters, gone)
         await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id})-[r]->() DELETE r", ids=gone)
         labels = "".join(f":{label}" for label in names.all_labels())
@@ -105,19 +140,12 @@ class Neo4jWriter(Neo4jReader):
         )
 
     async def link(self, edges: Sequence[Edge]) -> None:
-        keyed = {edge.identity: edge for edge in edges}
-        if not keyed:
-            return
-        await self._make_ends({end for edge in keyed.values() for end in (edge.source, edge.target)})
-        for type, rows in _by_type(keyed.values()).items():
-            await self._runner.run(
-                "UNWIND $rows AS row MATCH (a:Node {id: row.source}) USING INDEX SEEK a:Node(id) "
-                "MATCH (b:Node {id: row.target}) USING INDEX SEEK b:Node(id) "
-                f"MERGE (a)-[r:{type} {{key: row.key}}]->(b) SET r = row.properties",
-                rows=rows,
-            )
+        self._pending.link(edges)
 
     async def unlink(self, edges: Sequence[Edge]) -> None:
+        if not edges:
+            return
+        await self._flush_nodes()
         for type, rows in _by_type(edges).items():
             await self._runner.run(
                 "UNWIND $rows AS row MATCH (a:Node {id: row.source}) USING INDEX SEEK a:Node(id) "
@@ -126,34 +154,50 @@ class Neo4jWriter(Neo4jReader):
             )
 
     async def guard(self, guards: Sequence[Guard]) -> None:
-        rows = [{"id": guard.node, **encode_guard(guard)} for guard in sorted(guards, key=lambda guard: guard.node)]
-        if rows:
-            properties = ("id", *GUARD_PROPERTIES)
-            await self._runner.run(
-                "UNWIND $rows AS row MERGE (n:Node {id: row[0]}) ON CREATE SET n:Placeholder "
-                f"SET n += {map_of(properties)}",
-                rows=values_of(rows, properties),
-            )
-            for row in rows:
-                self._states.guarded(row["id"], row)
+        for guard in guards:
+            properties = encode_guard(guard)
+            if guard.node not in self._pending.nodes:
+                self._pending.ends.add(guard.node)
+            self._pending.state(guard.node, properties)
+            self._states.guarded(guard.node, properties)
 
     async def admit(self, audiences: Sequence[Audience]) -> None:
+        if not audiences:
+            return
         self._clauses.clear()
-        await audience.admit(self._runner, self._counters, self._states, audiences)
+        nodes = {audience.node for audience in audiences}
+        if self._pending.touches(nodes - self._states.known()) or self._waiting_texts(nodes):
+            await self._flush_nodes()
+        after = await audience.admit(self._runner, self._counters, self._states, self._pending, audiences)
+        hanging = {node: state for node, state in after.items() if node not in self._created or node in self._texted}
+        await texts.readmit(self._runner, self._counters, hanging)
 
     async def index(self, texts_: Sequence[TextRow]) -> None:
-        if texts_:
-            audiences = await self._states.of(self._runner, {text.guard for text in texts_})
-            await texts.index(self._runner, self._counters, texts_, audiences)
+        if not texts_:
+            return
+        guards = {text.guard for text in texts_}
+        if self._pending.touches(guards - self._states.known()) or any(t.id in self._pending.texts for t in texts_):
+            await self._flush_nodes()
+        audiences = await self._states.of(self._runner, guards)
+        fresh = (guards & self._created) - self._texted
+        await texts.index(self._runner, self._counters, self._pending, texts_, audiences, new_guards=fresh)
+        self._texted |= guards
+
+    def _waiting_texts(self, guards: Collection[NodeId]) -> bool:
+        return any(row[2]["guard"] in guards for row in self._pending.texts.values())
 
     async def unindex(self, text_ids: Sequence[str]) -> None:
+        if any(id in self._pending.texts for id in text_ids):
+            await self._flush_nodes()
         await texts.unindex(self._runner, self._counters, text_ids)
 
     async def texts_of(self, guards: Sequence[NodeId]) -> Sequence[TextRow]:
+        if self._waiting_texts(guards):
+            await self._flush_nodes()
         return await texts.texts_of(self._runner, guards)
 
     async def lock(self, ids: Sequence[NodeId]) -> None:
-        wanted = sorted(set(ids))
+        wanted = sorted(set(ids) - self._pending.nodes.keys())
         if wanted:
             await self._runner.run(
                 "UNWIND $ids AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder SET n.lock = 0", ids=wanted
@@ -161,9 +205,10 @@ class Neo4jWriter(Neo4jReader):
 
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         spec = _kind(id)
+        if self._pending.touches([id]):
+            await self._flush_nodes()
         reference = names.reference(spec.node, field)
-        rows = await self._run_for(
-            spec,
+        rows = await self._runner.run(
             f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n SET {reference} = {reference} + $by "
             f"RETURN {reference}",
             id=id,
@@ -174,7 +219,48 @@ class Neo4jWriter(Neo4jReader):
         return int(rows[0][0])
 
     async def claim(self, kinds: Sequence[str], owner: str, now: Millis, lease_ms: int) -> Job | None:
+        await self._flush_nodes()
         return await jobs.claim(self._runner, kinds, owner, now, lease_ms)
+
+    async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        if not isinstance(scope, SystemScope) or self._pending.touches(ids):
+            await self._flush_nodes()
+        return await super().get(scope, ids)
+
+    async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
+        await self._flush_nodes()
+        return await super().find(scope, query)
+
+    async def edges(
+        self, scope: Scope, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction
+    ) -> Sequence[Edge]:
+        await self._flush_nodes()
+        return await super().edges(scope, ids, types, direction)
+
+    async def closure(
+        self,
+        ids: Sequence[NodeId],
+        types: Iterable[EdgeType],
+        direction: Direction,
+        *,
+        depth: int | None = None,
+        limit: int | None = None,
+    ) -> Reached:
+        if self._pending.changes_graph:
+            await self._flush_nodes()
+        return await super().closure(ids, types, direction, depth=depth, limit=limit)
+
+    async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
+        if all(id in self._pending.nodes and not self._states.has_guard(id) for id in ids):
+            return {}
+        if self._pending.touches(ids):
+            await self._flush_nodes()
+        return await super().guards(ids)
+
+    async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
+        if self._pending.clauses:
+            await self._flush_nodes()
+        return await super().audiences([id for id in ids if not self._states.has_no_audience(id)])
 
     async def aggregate(
         self, scope: Scope, kind: type[Node], where: Where | None = None, by: str | None = None
@@ -186,17 +272,40 @@ class Neo4jWriter(Neo4jReader):
         await self.flush()
         return await super().match(scope, question)
 
+    async def nearest(
+        self,
+        scope: Scope,
+        kind: type[Node],
+        vector: Sequence[float],
+        *,
+        model: str,
+        limit: int,
+        where: Where | None = None,
+    ) -> Sequence[Neighbour]:
+        await self._flush_nodes()
+        return await super().nearest(scope, kind, vector, model=model, limit=limit, where=where)
+
     async def flush(self) -> None:
-        """Write what is kept back until a read needs it or the transaction ends."""
-        await self._counters.flush(self._runner)
+        """Write all that waits; counters, which all writers of a pool share, as late and as briefly as can be."""
+        await self._flush(self._counters.take())
+
+    async def _flush_nodes(self) -> None:
+        """Write all that waits but the counters."""
+        await self._flush([])
+
+    async def _flush(self, counted: list[list[Any]]) -> None:
+        if not self._pending and not counted:
+            return
+        parameters = self._pending.parameters(self._created)
+        self._pending.clear()
+        await self._runner.run(pending.STATEMENT, counters=counted, **parameters)
 
     async def _put(self, spec: KindSpec, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert nodes of one kind; MERGE holds each id against other writers, so only a true duplicate is refused."""
         ids, properties = [row["id"] for row in rows], properties_of(spec.name)
         if len(set(ids)) < len(ids):
             raise self._taken(spec, ("id",))
-        found = await self._run_for(
-            spec,
+        found = await self._runner.run(
             "UNWIND $rows AS row MERGE (n:Node {id: row[0]}) ON CREATE SET n:Placeholder "
             "WITH n, row WHERE n:Placeholder SET n.lock = 0 WITH n, row WHERE n:Placeholder "
             f"REMOVE n:Placeholder SET n:{':'.join(labels)} SET n += {map_of(properties)} "
@@ -211,7 +320,7 @@ class Neo4jWriter(Neo4jReader):
             else:
                 self._states.put(NodeId(id), workspace)
         admitted = [NodeId(id) for id, _, _, admitted in found if admitted]
-        await audience.arrive(self._runner, self._counters, self._states, admitted)
+        await audience.arrive(self._runner, self._counters, self._states, self._pending, admitted)
 
     async def _lock_and_read(self, spec: KindSpec, id: NodeId, fields: Sequence[str]) -> dict[str, Any]:
         """Lock a node and return some of its fields as they are now."""
@@ -225,20 +334,8 @@ class Neo4jWriter(Neo4jReader):
         found: list[Any] = rows[0][0]
         return {spec.name: decode_value(spec, value) for spec, value in zip(declared, found, strict=True)}
 
-    async def _set(self, spec: KindSpec, rows: Sequence[Mapping[str, Any]]) -> None:
-        await self._run_for(
-            spec, f"UNWIND $rows AS row MATCH (n:{spec.name} {{id: row.id}}) SET n += row.properties", rows=rows
-        )
-
-    async def _make_ends(self, ids: Iterable[NodeId]) -> None:
-        await self._runner.run("UNWIND $ids AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder", ids=sorted(ids))
-
-    async def _run_for(self, spec: KindSpec, statement: str, **parameters: Any) -> list[list[Any]]:
-        key_fields = spec.unique[0] if len(spec.unique) == 1 else None
-        return await self._transaction.run_for(statement, spec.name, key_fields, **parameters)
-
     def _taken(self, spec: KindSpec, fields: tuple[str, ...]) -> AlreadyExists:
-        self.given_up = AlreadyExists("there is one already: read it instead", kind=spec.name, key_fields=fields)
+        self.given_up = already_exists(spec.name, fields)
         return self.given_up
 
 
@@ -253,6 +350,5 @@ def _by_type(edges: Iterable[Edge]) -> Mapping[str, list[dict[str, Any]]]:
     """Return edges as rows by relationship type, in order of identity, so that writers lock alike."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for edge in sorted(edges, key=lambda edge: edge.identity):
-        row = {"source": edge.source, "target": edge.target, "key": edge.key, "properties": encode_edge(edge)}
-        groups[names.relationship(edge.type)].append(row)
+        groups[names.relationship(edge.type)].append({"source": edge.source, "target": edge.target, "key": edge.key})
     return groups

@@ -58,7 +58,7 @@ def test_a_lost_race_is_tried_again(message: str) -> None:
 def test_a_taken_key_is_not_tried_again_even_if_its_value_looks_like_a_race() -> None:
     message = "Node(5) already exists with label `Entry` and property `liveName` = 'label `Entry`'"
     error = server_error("Neo.ClientError.Schema.ConstraintValidationFailed", message)
-    assert translated(error, kind="Entry", key_fields=("pool", "live_name")).details == {
+    assert translated(error).details == {
         "kind": "Entry",
         "key_fields": ("pool", "live_name"),
     }
