@@ -24,7 +24,7 @@ from graph.services.knowledge.conversations import (
     idle_hours,
     may_report,
 )
-from graph.services.knowledge.message_texts import reindex_around
+from graph.services.knowledge.message_texts import lines_around, reindex
 from graph.services.learning.stage_a import read_again
 from graph.services.ledger import COMMIT_GUARD, hold
 from graph.services.settings import load_settings
@@ -225,11 +225,13 @@ async def _write(cmd: Command, batch: _Batch) -> None:
     pools = {source.pool for source in batch.stored if source.pool}
     bases = {pool: await hold(writer, pool) for pool in sorted(pools)}
     threads = await _new_threads(writer, batch)
+    there = [replace(old, latest=True) for old in batch.replaced]
+    lines = await lines_around(writer, [*batch.stored, *batch.replaced], there=there)
     await writer.patch_many({old.id: {"latest": False, "invalidated_at": batch.at} for old in batch.replaced})
     await writer.put([*threads, *batch.stored])
     await writer.link([*batch.links, *(_in_channel(thread) for thread in threads)])
     await _admit(writer, [*batch.stored, *threads], bases)
-    await reindex_around(writer, [*batch.stored, *batch.replaced], language)
+    await reindex(writer, lines, language)
     await _offer_edits(writer, batch)
     await writer.patch_many(
         {
