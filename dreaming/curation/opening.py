@@ -85,6 +85,7 @@ class Opened:
         names: by which the model names things.
         evidence: raw sources of which words were shown, which alone may be cited (DR-45).
         hidden: blocks without a text, offered to be written anew (MA-24).
+        mendable: those of them of which some evidence is left.
         shown: ids of everything whose content is in the text, for the erasure of saved answers.
     """
 
@@ -95,6 +96,7 @@ class Opened:
     names: Names
     evidence: frozenset[NodeId]
     hidden: frozenset[NodeId]
+    mendable: frozenset[NodeId]
     shown: tuple[NodeId, ...]
 
 
@@ -119,7 +121,8 @@ async def open_material(session: Session, base: KnowledgeBase, wanted: Wanted) -
         guide=guide.text if guide else "",
         names=page.names,
         evidence=frozenset(id_ for id_ in page.names.ids.values() if prefix_of(id_) == Source.PREFIX) - page.unshown,
-        hidden=frozenset(page.hidden),
+        hidden=frozenset(block.id for block in page.hidden),
+        mendable=frozenset(block.id for block in page.hidden if block.left),
         shown=tuple(sorted({*page.nodes, *_sources_in(page.names)})),
     )
 
@@ -143,7 +146,7 @@ class _Page:
     names: Names = field(default_factory=Names)
     sections: dict[str, list[str]] = field(default_factory=dict)
     nodes: dict[NodeId, Node] = field(default_factory=dict)
-    hidden: list[NodeId] = field(default_factory=list)
+    hidden: list[HiddenBlock] = field(default_factory=list)
     unshown: set[NodeId] = field(default_factory=set)
 
     def text(self) -> str:
@@ -204,7 +207,7 @@ class _Page:
         shown: list[Line] = []
         for block in hidden:
             shown.append(hidden_line(block.id, block.version, block.left, self.names))
-            self.hidden.append(block.id)
+            self.hidden.append(block)
         for view in blocks:
             if view.current is None:
                 continue

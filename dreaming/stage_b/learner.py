@@ -40,7 +40,6 @@ from graph.model.errors import (
     VersionConflict,
 )
 from graph.model.fields import Json
-from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import KnowledgeBase, ModifierKind
 from graph.model.nodes.learning import DreamBatch, DreamRun, PendingItem, PendingState, RunState
@@ -262,13 +261,14 @@ async def _choose(work: _Work, selected: Selected) -> Chosen:
 
 
 async def _open(work: _Work, selected: Selected, chosen: Chosen) -> Opened:
-    """Open what was chosen, and entries with blocks that nobody sees; nothing if nothing was chosen."""
+    """Open what was chosen, and entries with blocks that nobody sees.
+
+    Nothing is opened if nothing was chosen and no such block could be written anew from what is left of its evidence.
+    """
     base = selected.base
 
     async def look(session: Session) -> Opened:
-        offered: list[NodeId] = []
-        if chosen.expand or chosen.entries:
-            offered = (await entries_with_hidden_blocks(session.reader, base, bases_read(base)))[:MAX_OFFERED]
+        offered = (await entries_with_hidden_blocks(session.reader, base, bases_read(base)))[:MAX_OFFERED]
         episodes = tuple(id_ for id_ in chosen.expand if id_ in selected.messages)
         wanted = Wanted(
             episodes=episodes,
@@ -278,8 +278,10 @@ async def _open(work: _Work, selected: Selected, chosen: Chosen) -> Opened:
             evidence_tokens=selected.limits.tokens,
             knowledge_tokens=selected.limits.tokens,
         )
-        nothing = not (chosen.expand or chosen.entries)
-        return await open_material(session, base, Wanted() if nothing else wanted)
+        found = await open_material(session, base, wanted)
+        if chosen.expand or chosen.entries or found.mendable:
+            return found
+        return await open_material(session, base, Wanted())
 
     opened, _ = await read(work.context.deps, agent_caller(base), look)
     return opened

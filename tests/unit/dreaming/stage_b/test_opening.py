@@ -19,7 +19,7 @@ from graph.services.knowledge.bases import ensure_base
 from graph.services.knowledge.guide import set_curation_guide
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from tests.support.channel_room import Room
-from tests.support.night import LOOK, SELECT, Night, Shown
+from tests.support.night import LOOK, SELECT, Night, Shown, nothing
 from tests.support.operations import add, apply, block, cite, create, deduction, delete, edit, made
 
 SOLO = "Mei leads the Kyoto office"
@@ -117,6 +117,38 @@ async def test_block_that_lost_one_of_two_sources_is_written_anew_from_the_other
     await night.talk("nothing new")
     await night.later()
     assert night.asked()[-1].hidden() == [], "what is seen is offered no more"
+
+
+@pytest.mark.req("MA-24", "DR-35")
+async def test_hidden_block_is_offered_though_nothing_was_opened_if_evidence_of_it_is_left(night: Night) -> None:
+    solo, both = await night.talk(SOLO, BOTH)
+    cited = (cite(solo, SOLO), cite(both, "Mei leads the Kyoto office since March"))
+    await apply(
+        night.world, create("Mei", block("Is a person.", cite(both, "Yes, Mei")), block("Leads Kyoto.", *cited))
+    )
+    alone = create("Kai", block("Is known.", cite(both, "Yes, Mei")), block("Is gone.", cite(solo, SOLO)))
+    await apply(night.world, alone)
+    await night.later()
+    night.model.on(SELECT, nothing)
+    await night.talk("lol")
+    asked = len(night.asked())
+    assert await night.later() == ["done"]
+    assert len(night.asked()) == asked, "nothing is hidden yet"
+    await withdraw(night, solo)
+    night.decides(
+        lambda s: [
+            edit(h["id"], h["version"], block("Leads it.", cite(c["source"], c["quote"])))
+            for h in s.hidden()
+            for c in h["sources"]
+        ]
+    )
+    await night.talk("lol again")
+    assert await night.later() == ["done"]
+    assert "Leads it." in await seen(night)
+    asked = len(night.asked())
+    await night.talk("and again")
+    assert await night.later() == ["done"]
+    assert len(night.asked()) == asked, "of what is left hidden nothing can be told"
 
 
 @pytest.mark.req("MA-24")
