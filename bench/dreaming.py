@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -273,7 +274,7 @@ def conversation(turns: Sequence[ImportedMessage], *, at_once: bool) -> Callable
             said = [_incoming(turn) for turn in session]
             house.clock.at = Millis(max(house.clock.at, said[-1].sent_at))
             opened = await command(house.deps, admin, lambda cmd: open_conversation(cmd, place.id))
-            await command(house.deps, admin, lambda cmd, to=opened.id, all_=said: ingest_messages(cmd, to, all_))
+            await command(house.deps, admin, partial(ingest_messages, conversation_id=opened.id, messages=said))
             if not at_once:
                 await house.night(ms=3_600_000)
                 await house.night()
