@@ -13,7 +13,8 @@ import hashlib
 from bench._table import Goal, Table, arguments, at_once, scaled, timed
 from graph.model.ids import NodeId
 from graph.model.time import Millis
-from graph.rules.audit_chain import GENESIS, AuditDraft, SealedAudit, seal, verify_chain
+from graph.rules.audit_chain import GENESIS, AuditDraft, SealedAudit, seal
+from graph.rules.audit_following import verify_chain
 from graph.rules.canonical import canonical_json
 
 POOL = NodeId("knb_bench")

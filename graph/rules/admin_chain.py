@@ -13,7 +13,8 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.work import AdminRecord
 from graph.model.time import Millis
-from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head, chain_hash
+from graph.rules.audit_chain import GENESIS, Head, chain_hash
+from graph.rules.audit_following import ChainBreak, ChainReport
 
 _BARE_FIELDS = frozenset({"pool", "prev_hash", "hash"})
 

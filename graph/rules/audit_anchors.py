@@ -12,7 +12,8 @@ from typing import Any
 
 from graph.model.fields import Json
 from graph.model.time import Millis
-from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head, chain_hash
+from graph.rules.audit_chain import GENESIS, Head, chain_hash
+from graph.rules.audit_following import ChainBreak, ChainReport
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

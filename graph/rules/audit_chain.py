@@ -1,19 +1,18 @@
-"""The hash chain of audit records: sealing a record, blanking its images, finding any edit afterwards.
+"""The hash chain of audit records: sealing a record, blanking its images; `audit_following` finds any edit afterwards.
 
 Each pool has a gapless chain. A record's hash covers the record before it, every field of the record, and salted
 commitments in place of its images and its reason, all of which may repeat the words of a source; so erasure takes
 them and the salt along and the chain still verifies. Records of the first form have no commitment to the reason: their
 hash covers the reason itself, which therefore stays. Pure: the salt, ids and time come from the caller's ports.
-Source: KN-81, KN-83 to KN-85, AD-26 to AD-28.
+Source: KN-83 to KN-85, AD-26 to AD-28.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
@@ -151,8 +150,11 @@ class SealedAudit:
 
 
 _PLACE_FIELDS = ("id", "pool", "seq", "tx_id", "recorded_at")
+
 _REASON_COMMITMENT = "reason_commitment"
+
 _SEAL_FIELDS = ("before_commitment", "after_commitment", _REASON_COMMITMENT, "salt", "prev_hash", "hash")
+
 EXPORT_FIELDS = frozenset((*_PLACE_FIELDS, *_SEAL_FIELDS, *AuditDraft.__dataclass_fields__))
 """The fields of a record in an export, named as in the node; the first form has no `reason_commitment`."""
 
@@ -164,6 +166,7 @@ def _covered(*bare: str) -> tuple[list[str], attrgetter[tuple[Json, ...]]]:
 
 
 _BODY = _covered("reason")
+
 _FIRST_BODY = _covered(_REASON_COMMITMENT)
 
 
@@ -208,7 +211,7 @@ def seal(
     Raises:
         BadInput: an image cannot be kept exactly as JSON.
     """
-    before, after, reason = (_commitment(value, salt) for value in (draft.before, draft.after, draft.reason))
+    before, after, reason = (commitment_to(value, salt) for value in (draft.before, draft.after, draft.reason))
     unsealed = SealedAudit(
         id=record_id,
         pool=pool,
@@ -223,7 +226,7 @@ def seal(
         prev_hash=head.hash,
         hash="",
     )
-    return replace(unsealed, hash=chain_hash(_body(unsealed), head.hash))
+    return replace(unsealed, hash=chain_hash(covered_fields(unsealed), head.hash))
 
 
 def erase_images(record: SealedAudit) -> SealedAudit:
@@ -238,13 +241,6 @@ def erase_images(record: SealedAudit) -> SealedAudit:
     return replace(record, draft=blanked, salt="")
 
 
-def keeps_images(record: SealedAudit) -> bool:
-    """Tell whether a record has an image, and its images are still those that it commits to."""
-    has_image = bool(record.before_commitment or record.after_commitment)
-    untouched = record.hash == _recomputed(record) and _image_break(record, None) is None
-    return has_image and untouched and not record.is_erased
-
-
 def erased_sources(records: Iterable[SealedAudit]) -> frozenset[str]:
     """Return the sources that `source.erase` records name: what may explain an erased image."""
     found: set[str] = set()
@@ -256,76 +252,8 @@ def erased_sources(records: Iterable[SealedAudit]) -> frozenset[str]:
     return frozenset(found)
 
 
-class ChainBreak(StrEnum):
-    """Why a chain does not hold; the value is the sentence a reader gets."""
-
-    ORDER = "a record is missing, added or out of order"
-    LINK = "the record does not follow the one before it"
-    HASH = "a field of the record was changed"
-    IMAGE = "an image, a reason or the salt was changed"
-    ERASURE = "images are gone, and no source.erase record explains it"
-    POOL = "the record belongs to another pool"
-    TAIL = "the chain ends before the known head"
-    FORK = "the record is not the one that the known head names"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChainReport:
-    """What became of a verification.
-
-    Attributes:
-        ok: the chain holds.
-        head: the last record found good.
-        first_broken_seq: number at which it breaks (of the record that is missing or wrong), if it does.
-        reason: why, if it does.
-        erased: records found good whose images were erased.
-    """
-
-    ok: bool
-    head: Head
-    first_broken_seq: int | None = None
-    reason: ChainBreak | None = None
-    erased: int = 0
-
-
-def verify_chain(
-    records: Iterable[SealedAudit],
-    head: Head | None = None,
-    *,
-    after: Head = GENESIS,
-    anchored: Iterable[Head] = (),
-    erased: Container[str] | None = None,
-) -> ChainReport:
-    """Follow the chain of one pool and report the first place where it breaks.
-
-    Bit flips, missing, added and reordered records are found by the chain alone; a cut tail and a fork need a head
-    known from elsewhere.
-
-    Args:
-        records: in ascending `seq`, starting after `after`; read once.
-        head: a known head; the chain may go on behind it.
-        after: the last record already verified.
-        anchored: further known heads, such as those that anchors bind.
-        erased: ids of erased sources; if given, erased images must be explained by one of them.
-    """
-    known = [found for found in (head, *anchored) if found and found.seq > after.seq]
-    forks = _hashes_by_seq(known)
-    seq, last, erasures, pool = after.seq, after.hash, 0, None
-    for record in records:
-        pool = pool or record.pool
-        reason = _record_break(record, seq, last, pool, erased) or _fork(record, forks)
-        if reason:
-            broken = min(record.seq, seq + 1)
-            good = Head(seq=seq, hash=last)
-            return ChainReport(ok=False, head=good, first_broken_seq=broken, reason=reason, erased=erasures)
-        seq, last, erasures = record.seq, record.hash, erasures + record.is_erased
-    good = Head(seq=seq, hash=last)
-    if any(found.seq > seq for found in known):
-        return ChainReport(ok=False, head=good, first_broken_seq=seq + 1, reason=ChainBreak.TAIL, erased=erasures)
-    return ChainReport(ok=True, head=good, erased=erasures)
-
-
-def _commitment(image: Json, salt: bytes) -> str:
+def commitment_to(image: Json, salt: bytes) -> str:
+    """Return the commitment to an image or reason, "" to none."""
     return "" if image is None else commit_image(image, salt)
 
 
@@ -333,63 +261,10 @@ def _erased(value: Json) -> str | None:
     return None if value is None else ERASED
 
 
-def _body(record: SealedAudit) -> dict[str, Json]:
+def covered_fields(record: SealedAudit) -> dict[str, Json]:
     """Return what the hash covers: an export without images, reason, salt and the two hashes.
 
     The first form has its reason there, and no commitment to it.
     """
     names, values = _BODY if record.commits_to_reason else _FIRST_BODY
     return dict(zip(names, values(record), strict=True))
-
-
-def _record_break(
-    record: SealedAudit, seq: int, last: str, pool: str, erased: Container[str] | None
-) -> ChainBreak | None:
-    if record.seq != seq + 1:
-        return ChainBreak.ORDER
-    if record.pool != pool:
-        return ChainBreak.POOL
-    if record.prev_hash != last:
-        return ChainBreak.LINK
-    if record.hash != _recomputed(record):
-        return ChainBreak.HASH
-    return _image_break(record, erased)
-
-
-def _recomputed(record: SealedAudit) -> str | None:
-    try:
-        return chain_hash(_body(record), record.prev_hash)
-    except BadInput:
-        return None
-
-
-def _image_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
-    commitments = record.commitments
-    if record.salt == "" and any(commitments):
-        return _erasure_break(record, erased)
-    try:
-        salt = bytes.fromhex(record.salt)
-        kept = tuple([_commitment(value, salt) for value in record.committed])
-    except (BadInput, ValueError, TypeError):
-        return ChainBreak.IMAGE
-    wanted_salt = salt.hex() if any(kept) else ""
-    return None if kept == commitments and record.salt == wanted_salt else ChainBreak.IMAGE
-
-
-def _erasure_break(record: SealedAudit, erased: Container[str] | None) -> ChainBreak | None:
-    if record.committed != tuple(ERASED if commitment else None for commitment in record.commitments):
-        return ChainBreak.IMAGE
-    explained = erased is None or any(source in erased for source in record.draft.image_sources)
-    return None if explained else ChainBreak.ERASURE
-
-
-def _hashes_by_seq(known: Iterable[Head]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
-    for head in known:
-        found.setdefault(head.seq, set()).add(head.hash)
-    return found
-
-
-def _fork(record: SealedAudit, forks: Mapping[int, set[str]]) -> ChainBreak | None:
-    known = forks.get(record.seq)
-    return None if known is None or known == {record.hash} else ChainBreak.FORK

@@ -13,20 +13,13 @@ from dataclasses import dataclass, replace
 
 from graph.model.errors import NameTaken, NotRestorable, PreviewStale, RestoreConflict
 from graph.model.ids import NodeId
-from graph.rules.audit_chain import AuditDraft, SealedAudit, keeps_images
+from graph.rules.audit_chain import AuditDraft, SealedAudit
+from graph.rules.audit_following import keeps_images
 from graph.rules.audit_operations import AuditOperation, is_restorable
 from graph.rules.canonical import digest
 from graph.rules.images import Image, parts
 from graph.rules.names import normalised_name
-from graph.rules.restore_world import (
-    CONTAINERS,
-    RestoreStep,
-    Triple,
-    World,
-    is_relation,
-    is_whole_change,
-    triple,
-)
+from graph.rules.restore_world import CONTAINERS, RestoreStep, Triple, World, is_relation, is_whole_change, triple
 
 __all__ = [
     "LiveNames",

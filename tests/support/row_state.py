@@ -11,7 +11,8 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import BlockVersion, Entry, KnowledgeBase, Relation
 from graph.model.nodes.work import AuditRecord, Receipt
 from graph.rules.audience import audiences
-from graph.rules.audit_chain import Head, SealedAudit, verify_chain
+from graph.rules.audit_chain import Head, SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.rules.changes import text_id
 from graph.rules.visibility import source_graph
 from graph.services.admin.archive_files import encoded

@@ -12,7 +12,7 @@ from api.graphql.context import RequestContext, context
 from api.graphql.types.audit import AuditConnection, AuditRecord
 from api.graphql.types.inputs import AuditFilter, audit_filter_of
 from api.graphql.types.restoring import RestorePreview
-from graph.rules.audit_chain import ChainReport
+from graph.rules.audit_following import ChainReport
 from graph.services.knowledge.audit_log import audit_log
 from graph.services.knowledge.audit_verify import AuditVerification as Verification
 from graph.services.knowledge.audit_verify import PoolReport, verify_audit

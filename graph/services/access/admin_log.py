@@ -11,7 +11,8 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.work import AdminRecord
 from graph.rules.admin_chain import AdminOperation, AdminStep, seal_step, verify_steps
-from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head
+from graph.rules.audit_chain import GENESIS, Head
+from graph.rules.audit_following import ChainBreak, ChainReport
 from graph.rules.rights import audits_workspace, may_administer
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command

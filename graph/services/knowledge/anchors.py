@@ -18,7 +18,8 @@ from graph.model.nodes.people import Workspace
 from graph.model.nodes.work import Anchor
 from graph.model.time import MINUTE_MS, Millis
 from graph.rules.audit_anchors import SealedAnchor, anchor, heads_from_json, heads_to_json, verify_anchors
-from graph.rules.audit_chain import ChainReport, Head
+from graph.rules.audit_chain import Head
+from graph.rules.audit_following import ChainReport
 from graph.services.access.admin_log import admin_head, reads_administration
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command

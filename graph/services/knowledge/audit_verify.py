@@ -15,7 +15,8 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import Anchor, AuditRecord
 from graph.rules.audit_anchors import SealedAnchor, heads_at
-from graph.rules.audit_chain import GENESIS, ChainBreak, ChainReport, Head, SealedAudit, erased_sources, verify_chain
+from graph.rules.audit_chain import GENESIS, Head, SealedAudit, erased_sources
+from graph.rules.audit_following import ChainBreak, ChainReport, verify_chain
 from graph.rules.audit_operations import AuditOperation
 from graph.services.access.admin_log import reads_administration, verify_admin_log
 from graph.services.access.session import Session

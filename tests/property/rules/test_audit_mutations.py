@@ -17,7 +17,8 @@ from api.cli import verify_offline
 from graph.model.errors import BadInput
 from graph.model.time import Millis
 from graph.rules.audit_anchors import anchor
-from graph.rules.audit_chain import GENESIS, Head, SealedAudit, chain_hash, erase_images, erased_sources, verify_chain
+from graph.rules.audit_chain import GENESIS, Head, SealedAudit, chain_hash, erase_images, erased_sources
+from graph.rules.audit_following import verify_chain
 from graph.rules.images import erase_image
 from tests.support.audit_chains import make_chain, make_draft
 from tests.support.profile import sized

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from graph.model.ids import NodeId
-from graph.rules.audit_chain import SealedAudit, verify_chain
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.rules.images import Image
 from graph.rules.restore import RestorePlan, needs, plan_restore, restore_drafts
 from tests.reference.book import Book, plain

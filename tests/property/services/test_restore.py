@@ -19,7 +19,8 @@ from api.adapters.extract import DocumentExtractor
 from graph.model.errors import NameTaken, RestoreConflict
 from graph.model.ids import NodeId
 from graph.model.time import Millis
-from graph.rules.audit_chain import SealedAudit, verify_chain
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.rules.images import BLOCKS, RELATIONS, Image, without_nulls
 from graph.rules.restore import RestorePlan
 from graph.services.deps import Deps

@@ -18,7 +18,7 @@ VALUES = [*KINDS, Edge, Guard, LawEdge, Audience]
 @pytest.mark.parametrize("kind", VALUES, ids=lambda kind: kind.__name__)
 def test_made_value_equals_the_one_of_the_class(kind: type) -> None:
     values = {field.name: f"value of {field.name}" for field in fields(kind)}
-    made = maker(kind)(*values.values())
+    made: object = maker(kind)(*values.values())
     assert made == kind(**values)
     assert type(made) is kind
     assert hash(made) == hash(kind(**values))
@@ -28,7 +28,7 @@ def test_made_value_equals_the_one_of_the_class(kind: type) -> None:
 @pytest.mark.parametrize("kind", VALUES, ids=lambda kind: kind.__name__)
 def test_made_value_is_frozen(kind: type) -> None:
     names = [field.name for field in fields(kind)]
-    made = maker(kind)(*names)
+    made: object = maker(kind)(*names)
     with pytest.raises(FrozenInstanceError):
         setattr(made, names[0], "other")
     with pytest.raises(FrozenInstanceError):

@@ -8,7 +8,8 @@ import pytest
 
 from graph.model.time import Millis
 from graph.rules.audit_anchors import SealedAnchor, anchor, heads_at, purged_pools, verify_anchors
-from graph.rules.audit_chain import GENESIS, ChainBreak, Head, verify_chain
+from graph.rules.audit_chain import GENESIS, Head
+from graph.rules.audit_following import ChainBreak, verify_chain
 from tests.support.audit_chains import make_chain, make_draft
 
 

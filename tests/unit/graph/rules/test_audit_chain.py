@@ -10,18 +10,8 @@ import pytest
 
 from graph.model.errors import BadInput
 from graph.model.ids import NodeId, WorkspaceId
-from graph.rules.audit_chain import (
-    ERASED,
-    GENESIS,
-    ChainBreak,
-    Head,
-    SealedAudit,
-    commit_image,
-    erase_images,
-    erased_sources,
-    seal,
-    verify_chain,
-)
+from graph.rules.audit_chain import ERASED, GENESIS, Head, SealedAudit, commit_image, erase_images, erased_sources, seal
+from graph.rules.audit_following import ChainBreak, verify_chain
 from graph.rules.audit_operations import AuditOperation, is_restorable
 from graph.rules.images import erase_image
 from tests.support.audit_chains import make_chain, make_draft

@@ -16,7 +16,8 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import AdminRecord, AuditRecord
 from graph.rules.audit_anchors import SealedAnchor
-from graph.rules.audit_chain import ChainBreak, SealedAudit
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import ChainBreak
 from graph.services.access.commands import command
 from graph.services.access.provisioning import create_person
 from graph.services.access.session import read

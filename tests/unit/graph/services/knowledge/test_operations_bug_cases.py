@@ -12,7 +12,8 @@ from graph.model.errors import NameTaken
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Block, Entry, Relation
 from graph.model.nodes.work import AuditRecord
-from graph.rules.audit_chain import SealedAudit, verify_chain
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.services.access.commands import command
 from graph.services.access.session import Session, read
 from graph.services.knowledge.blocks import blocks_of

@@ -21,7 +21,8 @@ from graph.model.fields import Json, Node
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Block, BlockVersion, Entry, Relation
 from graph.model.nodes.work import AuditRecord
-from graph.rules.audit_chain import SealedAudit, verify_chain
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.rules.audit_operations import AuditOperation
 from graph.services.access.commands import command
 from graph.services.access.recorded_reads import record_reads

@@ -10,7 +10,8 @@ import pytest
 from graph.model.access import SystemScope
 from graph.model.errors import RestoreConflict
 from graph.model.nodes.work import AuditRecord
-from graph.rules.audit_chain import SealedAudit, verify_chain
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.services.access.commands import command
 from graph.services.knowledge.entries_write import delete_entry
 from graph.store.query import By, Eq, Find

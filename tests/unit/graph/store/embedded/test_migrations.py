@@ -12,7 +12,8 @@ from graph.model.errors import StoreNewer
 from graph.model.ids import WorkspaceId
 from graph.model.nodes.work import AuditRecord
 from graph.model.schema import SCHEMA_VERSION, kinds
-from graph.rules.audit_chain import SealedAudit, verify_chain
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.audit_following import verify_chain
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.migrations import STEPS, Step
 from graph.store.embedded.tables import sync_declared, table_of
