@@ -15,6 +15,7 @@ from api.cli.places import Signed, read_sample, signed
 from api.sample.recording import RECORDED
 from api.sample.story import ThingsToTry, load_story
 from api.settings import Settings
+from graph.rules.model_reasons import advice_on
 
 PROFILE = "admin model light --provider openai --model NAME --credential env:OPENAI_API_KEY"
 WITHOUT_A_MODEL = (
@@ -78,7 +79,9 @@ class Welcome:
             return [*lines, "The answers of the model were recorded beforehand (written by hand); no model was asked."]
         lines.append(f"The model that was asked is {told['model']}.")
         if told["unfinished"]:
-            lines.append("Not all of it came to an end; the rest is tried again in the background (see `jobs`).")
+            codes = dict.fromkeys(told["unfinished"])
+            lines.append("Not all of it came to an end; the rest is tried again in the background:")
+            lines += [f"     {code}: {advice_on(code) or 'it is tried again later'}" for code in codes]
         return lines
 
     def _learning(self) -> list[str]:

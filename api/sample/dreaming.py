@@ -17,7 +17,9 @@ from graph.model.access import SystemScope
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Channel, Episode
 from graph.model.nodes.learning import DreamBatch, DreamRun
+from graph.model.nodes.work import Job
 from graph.model.time import Millis, from_datetime
+from graph.rules.jobs import JobState
 from graph.services.deps import Deps
 from graph.store.query import Eq, Find, In
 
@@ -36,7 +38,7 @@ class Dreamed:
     Attributes:
         model: that was asked, as the runs name it.
         operations: accepted ones of Stage B and of documents, lessons apart.
-        unfinished: codes of jobs that did not end well; they are tried again later.
+        unfinished: why jobs are not done, a code for each; they are tried again later.
     """
 
     model: str
@@ -60,7 +62,7 @@ class NightClock:
 
 
 async def dream(deps: Deps, models: ModelMaker, progress: Callable[[int], None] | None = None) -> tuple[str, ...]:
-    """Do all background learning that is due in the night; return how the tries ended that did not end well.
+    """Do all background learning that is due in the night; return the reason of each job that is not done.
 
     Args:
         deps: the ports of a store that holds the sample.
@@ -82,7 +84,14 @@ async def dream(deps: Deps, models: ModelMaker, progress: Callable[[int], None] 
         while len(outcomes) < MOST_STEPS and await worker.step([kind]):
             if progress is not None:
                 progress(len(outcomes))
-    return tuple(outcome for outcome in outcomes if outcome != "done")
+    return await _unfinished(deps)
+
+
+async def _unfinished(deps: Deps) -> tuple[str, ...]:
+    """Return why each job of learning waits: code of its last failure, or its state if another worker has it."""
+    async with deps.store.reading() as reader:
+        jobs = (await reader.find(COUNTING, Find(kind=Job, where=In("kind", KINDS)))).nodes
+    return tuple(sorted(job.last_error or job.state for job in jobs if job.state != JobState.SUCCEEDED))
 
 
 async def what_was_dreamed(deps: Deps, agent: NodeId, model: str, unfinished: tuple[str, ...] = ()) -> Dreamed:

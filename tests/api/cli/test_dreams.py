@@ -99,7 +99,8 @@ async def test_a_model_that_fails_does_not_stop_the_first_start(tmp_path: Path) 
     assert {(run.state, run.error) for run in runs} == {("failed", "MODEL_HTTP_401")}
     assert read_sample(settings.data_dir)["dreamed"]["unfinished"]
     said = "\n".join(welcome(settings, "http://x", show_tokens=False, environ={}, light=light).lines())
-    assert "Not all of it came to an end; the rest is tried again in the background" in said
+    assert "Not all of it came to an end; the rest is tried again in the background:" in said
+    assert "MODEL_HTTP_401: the model's provider does not accept the credential: check the model profile" in said
     kept = b"".join(file.read_bytes() for file in settings.data_dir.rglob("*") if file.is_file())
     assert b"key-canary" not in kept
 

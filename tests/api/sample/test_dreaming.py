@@ -167,7 +167,7 @@ async def test_a_server_that_starts_later_finds_nothing_to_dream_about(told: Tol
 async def test_an_answer_to_another_version_of_a_prompt_is_never_given(told: Told) -> None:
     older = tuple(r.model_copy(update={"prompt": f"{r.prompt}0"}) for r in RECORDINGS)
     unfinished = await dream(told.deps, OneModel(model=told.model(older)))
-    assert unfinished == ("failed",) * 6, "three channels and three documents"
+    assert unfinished == ("MODEL_NOT_RECORDED",) * 6, "three channels and three documents"
     failed = [job for job in await told.all(Job) if job.kind == "stage_a"]
     assert {job.last_error for job in failed} == {"MODEL_NOT_RECORDED"}
     assert (await what_was_dreamed(told.deps, told.loader.principal("kettle"), "x")).episodes == 0
@@ -178,7 +178,7 @@ async def test_an_answer_that_speaks_of_what_is_not_shown_is_never_given(told: T
     assert isinstance(other.inner, SampleModel)
     texts = {**other.inner.known.texts, "message:t054": "something else"}
     other.inner = replace(other.inner, known=replace(other.inner.known, texts=texts))
-    assert "failed" in await dream(told.deps, OneModel(model=other))
+    assert "MODEL_NOT_RECORDED" in await dream(told.deps, OneModel(model=other))
 
 
 def one_episode_of_all(body: Any) -> str:
@@ -191,7 +191,9 @@ def one_episode_of_all(body: Any) -> str:
 
 @pytest.mark.req("AD-43", "AD-45")
 @pytest.mark.parametrize(
-    ("says", "episodes", "unfinished"), [(one_episode_of_all, 3, set()), ("no", 0, {"failed"})], ids=["good", "bad"]
+    ("says", "episodes", "unfinished"),
+    [(one_episode_of_all, 3, set()), ("no", 0, {"MODEL_ANSWER_NO_JSON"})],
+    ids=["good", "bad"],
 )
 async def test_with_a_model_in_the_environment_the_sample_dreams_with_it(
     told: Told, says: str | Callable[[Any], str], episodes: int, unfinished: set[str], monkeypatch: pytest.MonkeyPatch
