@@ -44,7 +44,12 @@ class Desk:
     async def make(self, **settings: object) -> Desk:
         """Configure the embedder of a new world."""
         self.world.deps = replace(self.world.deps, embedders=self.embedders)
-        given = {"embedding__provider": "test", "embedding__model": "words", **settings}
+        given = {
+            "embedding__provider": "test",
+            "embedding__model": "words",
+            "search__route_timeout_ms": 60_000,  # a cold server plans each statement first
+            **settings,
+        }
         await choose(self.world, **given)
         return self
 

@@ -97,6 +97,11 @@ def vector_field(kind: type[Node]) -> str | None:
     return "embedding" if is_vector and fields["embedding"].type is FieldType.BYTES else None
 
 
+def vector_index(kind: str) -> str:
+    """Return the name of the vector index of a kind."""
+    return f"rw_near_{kind}"
+
+
 def labels_of(spec: KindSpec, source_kind: str | None = None) -> tuple[str, ...]:
     """Return the labels of a node beside `NODE`; a Source also has that of its kind."""
     sub = SOURCE_LABELS.get(source_kind or "") if spec.name == "Source" else None

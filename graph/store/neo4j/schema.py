@@ -19,6 +19,7 @@ from graph.model.schema import KindSpec
 from graph.model.time import Clock
 from graph.store.neo4j import names
 from graph.store.neo4j.driver import Sessions, backoff_s
+from graph.store.neo4j.encoding import VECTOR
 from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, code_of, is_transient
 from graph.store.query import TextIndex
 
@@ -47,7 +48,7 @@ class SchemaRule:
 
     Attributes:
         name: unique in the database.
-        kind: ``UNIQUE``, ``RANGE`` or ``FULLTEXT``.
+        kind: ``UNIQUE``, ``RANGE``, ``FULLTEXT`` or ``VECTOR``.
         label: of the nodes it holds.
         properties: in order.
     """
@@ -67,6 +68,11 @@ class SchemaRule:
             return (
                 f"CREATE FULLTEXT INDEX {self.name} IF NOT EXISTS FOR (n:{self.label}) ON EACH [{parts}] OPTIONS "
                 "{indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+            )
+        if self.kind == "VECTOR":  # of any size: a change of models has two at once
+            return (
+                f"CREATE VECTOR INDEX {self.name} IF NOT EXISTS FOR (n:{self.label}) ON ({parts}) OPTIONS "
+                "{indexConfig: {`vector.similarity_function`: 'cosine'}}"
             )
         return f"CREATE INDEX {self.name} IF NOT EXISTS FOR (n:{self.label}) ON ({parts})"
 
@@ -94,7 +100,7 @@ async def ensure(sessions: Sessions, clock: Clock) -> None:
     """
     present = await _present(sessions, clock)
     missing = [rule for rule in rules() if rule.name not in present]
-    for kind in ("UNIQUE", "RANGE", "FULLTEXT"):
+    for kind in ("UNIQUE", "RANGE", "FULLTEXT", "VECTOR"):
         await _make(sessions, clock, [rule for rule in missing if rule.kind == kind])
     await _await_online(sessions, clock)
 
@@ -119,6 +125,8 @@ def _rules_of(spec: KindSpec) -> Iterable[SchemaRule]:
     unique = [_properties(spec, fields) for fields in spec.unique]
     for properties in unique:
         yield _unique(_name("rw_key", spec, properties), spec.name, *properties)
+    if names.vector_field(spec.node) is not None:
+        yield SchemaRule(name=names.vector_index(spec.name), kind="VECTOR", label=spec.name, properties=(VECTOR,))
     wanted = [_properties(spec, fields) for fields in spec.indexes]
     wanted += [_properties(spec, (f.name,)) for f in spec.fields if f.indexed and f.type is not FieldType.TEXTS]
     wanted += [("kbId",), ("workspaceId", "guardSort")] if spec.guarded else []

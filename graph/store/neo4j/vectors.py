@@ -1,4 +1,4 @@
-"""Nearest vectors, exactly: the engine compares the visible ones, the last digits are computed here.
+"""Nearest vectors: the engine compares the visible ones, or finds some by its index; the last digits are computed here.
 
 The engine's cosine is rounded to single precision, so a few more than asked for are fetched, and ranked in double
 precision: then both engines order alike. Source: KN-12.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from graph.model.access import Scope, SystemScope
+from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import names, visible
+from graph.store.neo4j.aggregate import aggregate
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES
@@ -22,6 +25,11 @@ from graph.store.query import Neighbour, Where
 
 _ROUNDING = 1e-5
 """How far the engine's figure, between 0 and 1, may be from the true one."""
+
+EXACT_UP_TO = 5_000
+"""So many visible vectors are all compared; of more, those that the engine's index finds, if they are enough."""
+_WIDER = (8, 64)
+"""So many times what is wanted is asked of the index, which knows nothing of audiences; then all are compared."""
 
 _COMPARABLE = f"n.embeddingModel = $model AND n.{VECTOR} IS NOT NULL AND size(n.{VECTOR}) = $size"
 
@@ -49,22 +57,62 @@ async def nearest(
     if not usable or names.vector_field(kind) is None or not visible.may_see_kind(scope, kind):
         return ()
     compiler = Compiler(kind)
-    rows = await table(
-        runner,
-        f"{_candidates(scope, kind, compiler.where(where))} {_RANKED}",
-        f"one.n.id, one.n.{VECTOR_BYTES}",
-        model=model,
-        size=len(vector),
-        vector=list(map(float, vector)),
-        limit=limit,
-        rounding=_ROUNDING,
-        **({} if isinstance(scope, SystemScope) else {"clauses": clauses, "tag": ANY_TAG, "from": ""}),
-        kind=kind.__name__,
-        **compiler.parameters,
-        **visible.scope_parameters(scope),
+    asked = _Asked(runner, scope, kind, vector, model, limit, compiler.where(where), compiler.parameters)
+    if isinstance(scope, Viewer) and await _sees_many(runner, scope, kind, clauses):
+        for wide in (limit * factor for factor in _WIDER):
+            found = await asked.among(
+                _near_at_all(scope, asked.fits), index=names.vector_index(kind.__name__), wide=wide
+            )
+            if len(found) == limit:
+                return found
+    if isinstance(scope, SystemScope):
+        return await asked.among(_candidates(scope, kind, asked.fits))
+    return await asked.among(_candidates(scope, kind, asked.fits), **{"clauses": clauses, "tag": ANY_TAG, "from": ""})
+
+
+async def _sees_many(runner: Runner, viewer: Viewer, kind: type[Node], clauses: Sequence[str]) -> bool:
+    return (await aggregate(runner, viewer, kind, None, None, clauses))[None] > EXACT_UP_TO
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question; `fits` is the condition beside model and size, with its parameters."""
+
+    runner: Runner
+    scope: Scope
+    kind: type[Node]
+    vector: Sequence[float]
+    model: str
+    limit: int
+    fits: str
+    parameters: Mapping[str, Any]
+
+    async def among(self, start: str, **more: Any) -> list[Neighbour]:
+        """Return the nearest of the nodes that a statement binds to ``n``."""
+        rows = await table(
+            self.runner,
+            f"{start} {_RANKED}",
+            f"one.n.id, one.n.{VECTOR_BYTES}",
+            model=self.model,
+            size=len(self.vector),
+            vector=list(map(float, self.vector)),
+            limit=self.limit,
+            rounding=_ROUNDING,
+            kind=self.kind.__name__,
+            **self.parameters,
+            **visible.scope_parameters(self.scope),
+            **more,
+        )
+        neighbours = [Neighbour(id=NodeId(id), similarity=_cosine(self.vector, bytes(data))) for id, data in rows]
+        return sorted(neighbours, key=lambda found: (-found.similarity, found.id))[: self.limit]
+
+
+def _near_at_all(scope: Scope, fits: str) -> str:
+    """Return the start of a statement that takes the nearest of all, hidden ones too, and keeps the visible."""
+    return (
+        "CALL db.index.vector.queryNodes($index, $wide, $vector) YIELD node AS n"
+        f" WITH n WHERE {_COMPARABLE} AND ({fits}) AND {visible.seen(scope)} WITH n"
     )
-    neighbours = [Neighbour(id=NodeId(id), similarity=_cosine(vector, bytes(data))) for id, data in rows]
-    return sorted(neighbours, key=lambda found: (-found.similarity, found.id))[:limit]
 
 
 def _candidates(scope: Scope, kind: type[Node], fits: str) -> str:

@@ -117,7 +117,7 @@ async def test_an_embedder_is_made_once_and_needs_what_it_names(tmp_path: Path) 
         assert await made(choice).embed(["one"], query=True) == [[1.0]]
         await made.aclose()
     assert server.asked[0][1]["authorization"] == "Bearer secret"
-    bare = Embedders(folder=tmp_path, credentials={}.get, credential="env:K")
+    bare = Embedders(folder=tmp_path, credentials=lambda name: None, credential="env:K")
     for wrong, reason in (
         (choice, "credential_missing"),
         (EmbeddingChoice(provider="x", model="y"), "provider_unknown"),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dreaming.models import local_models
 from dreaming.models.embedding_local import local_embedder
 from dreaming.models.embedding_making import Embedders
 from dreaming.models.local_models import (
@@ -72,12 +71,12 @@ async def test_vectors_have_length_one_and_do_not_depend_on_their_neighbours() -
 
 
 async def test_the_maker_takes_models_from_its_folder(tmp_path: Path) -> None:
-    made = Embedders(folder=folder_with(E5), credentials={}.get)
+    made = Embedders(folder=folder_with(E5), credentials=lambda name: None)
     choice = EmbeddingChoice(provider="local", model=E5)
     assert made(choice) is made(choice)
     for name in ("nope", "", "../" + E5, "/etc"):
         with pytest.raises(ProfileUnavailable) as told:
-            Embedders(folder=tmp_path, credentials={}.get)(EmbeddingChoice(provider="local", model=name))
+            Embedders(folder=tmp_path, credentials=lambda name: None)(EmbeddingChoice(provider="local", model=name))
         assert told.value.details["reason"] == "model_missing"
 
 
@@ -126,7 +125,7 @@ def test_what_is_not_the_model_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_without_maven_one_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_models.shutil, "which", lambda name: None)
+    monkeypatch.setattr("dreaming.models.local_models.shutil.which", lambda name: None)
     with pytest.raises(ProfileUnavailable, match="--from"):
         fetch(tmp_path, E5)
 
