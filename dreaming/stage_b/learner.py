@@ -276,7 +276,7 @@ async def _open(work: _Work, selected: Selected, chosen: Chosen) -> Opened:
             entries=tuple(dict.fromkeys([*chosen.entries, *offered])),
             skills=chosen.skills,
             evidence_tokens=selected.limits.tokens,
-            knowledge_tokens=selected.limits.tokens,
+            knowledge_tokens=max(selected.limits.tokens // 2, 1),
         )
         found = await open_material(session, base, wanted)
         if chosen.expand or chosen.entries or found.mendable:

@@ -391,3 +391,24 @@ async def test_every_call_is_saved_with_what_it_showed(night: Night) -> None:
     calls = {call.purpose: call for call in await night.all(ModelCall)}
     assert {purpose: call.state for purpose, call in calls.items()} == {SELECT: "answered", DECIDE: "answered"}
     assert said in calls[DECIDE].source_ids
+
+
+@pytest.mark.req("KN-33", "DR-40")
+async def test_entry_of_a_person_is_linked_to_who_spoke_and_to_nobody_else(night: Night) -> None:
+    await night.talk("I am Ana and I lead Orion")
+    await night.talk("Ana is kind", speaker=night.world.ben)
+
+    def links(s: Shown) -> list[dict[str, Any]]:
+        lines = {line["text"]: line for line in s.lines("Evidence") if line["kind"] == "message"}
+        own, other = lines["I am Ana and I lead Orion"], lines["Ana is kind"]
+        leads, kind = cite(own["id"], "I lead Orion"), cite(other["id"], "Ana is kind")
+        return [
+            create("Ana B.", block("Is kind.", kind), type="person", principal=own["speakerId"]),
+            create("Ana", block("Leads Orion.", leads), type="person", principal=own["speakerId"]),
+        ]
+
+    night.decides(links)
+    assert await night.later() == ["done"]
+    assert [index for index, _, _ in await night.rejected()] == [0]
+    [entry] = await night.all(Entry)
+    assert (entry.name, entry.principal_id) == ("Ana", night.world.ana)
