@@ -32,6 +32,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "MODEL_ANSWER_SCHEMA_ECHO": f"the model repeated the form instead of filling it: {_AGAIN}",
         "MODEL_ANSWER_INVALID": f"the model's answer has not the form asked for, or names what is not there: {_AGAIN}",
         "MODEL_ANSWER_REFUSED": f"the model refused to answer: {_AGAIN}",
+        "MODEL_ANSWER_ALL_REJECTED": f"everything that the model proposed broke a rule, as the run tells: {_AGAIN}",
         "MODEL_ANSWER_TOO_LONG": f"the model's answer is far too long: {_AGAIN}",
         "MODEL_BUDGET_SPENT": "the calls or tokens of the day are used up: it goes on tomorrow; or raise dream.daily_…",
         LIGHT_PROFILE_UNAVAILABLE: "the agent has no usable model: set the profile that dream.model_profile names",
