@@ -173,6 +173,28 @@ ROWS: Mapping[str, Row] = {
     "Query.lint": Row(call="lint(ownerId: {owner})", selection="{ totalCount }", nothing="*", by="nobody"),
     "Mutation.runDreaming": Row(call="runDreaming(agentId: {owner})", selection="{ state }", nothing="*", by="ana"),
     "Query.survivalRate": Row(call="survivalRate(agentId: {owner})", selection="{ cohort }", nothing="*", by="nobody"),
+    "Query.connectors": Row(
+        call="connectors(ownerId: {owner})", selection="{ id }", nothing="FORBIDDEN", by="dan", admin=True
+    ),
+    "Query.signalSources": Row(
+        call="signalSources(ownerId: {owner})", selection="{ id }", nothing="FORBIDDEN", by="host", admin=True
+    ),
+    "Mutation.createConnector": only_admins(
+        'createConnector(agentId: {owner}, displayName: "C", kind: "folder", options: {{path: "/"}}, base: SHARED)',
+        by="nobody",
+    ),
+    "Mutation.setConnectorState": only_admins("setConnectorState(id: {channel}, state: PAUSED)", by="nobody"),
+    "Mutation.syncConnector": Row(call="syncConnector(id: {channel})", nothing="FORBIDDEN", by="nobody", admin=True),
+    "Mutation.createSignalSource": only_admins(
+        'createSignalSource(agentId: {owner}, displayName: "S", base: SHARED)', selection="{ id }"
+    ),
+    "Mutation.setSignalSource": only_admins("setSignalSource(id: {channel}, volatile: true)", by="nobody"),
+    "Mutation.ingestSignal": Row(
+        call='ingestSignal(input: {{signalSourceId: {channel}, externalId: "x", type: "t", payload: {{a: 1}}, '
+        'occurredAt: "2025-05-10T09:00:00Z"}})',
+        by="nobody",
+        admin=True,
+    ),
     "Query.skills": Row(call="skills", selection="{ slug }", nothing="*", by="nobody"),
     "Query.skillOverlays": Row(call="skillOverlays(ownerId: {owner})", selection=PAGE, nothing="*", by="nobody"),
     "Query.skillContext": Row(call='skillContext(conversationId: {conversation}, skill: "deploy")'),
