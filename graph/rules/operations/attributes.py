@@ -95,7 +95,7 @@ def _replace(
     number, validity = old.attribute.version + 1, validity_of(given)
     closed = entry.closed_attributes
     if given.change is Change.EVOLUTION:
-        begin, precision = closing(validity, rests_on)
+        begin, precision = closing(validity, rests_on, work.sources)
         validity = replace(validity, valid_from=begin, from_precision=precision)
         held = Validity.of(old.attribute)
         if begin is not None and (held.valid_to is None or held.valid_to > begin):

@@ -61,7 +61,7 @@ def block_content(
         condition=deduced.condition if deduced else None,
         conclusion=deduced.conclusion if deduced else None,
         inferred_at=deduced.inferred_at if deduced else None,
-        validity=_validity(given, rests_on, replaced),
+        validity=_validity(work, given, rests_on, replaced),
         rests_on=rests_on,
     )
 
@@ -114,9 +114,9 @@ def _with_note(
     return Support(citations=(*kept.citations, *citations, own), derived_from=kept.derived_from)
 
 
-def _validity(given: BlockIn, rests_on: Support, replaced: Sequence[BlockState]) -> Validity:
+def _validity(work: Work, given: BlockIn, rests_on: Support, replaced: Sequence[BlockState]) -> Validity:
     validity = validity_of(given)
     if given.change in CLOSING and replaced:
-        begin, precision = closing(validity, rests_on)
+        begin, precision = closing(validity, rests_on, work.sources)
         return replace(validity, valid_from=begin, from_precision=precision)
     return validity

@@ -188,7 +188,7 @@ def _end(work: Work, relation: RelationState, op: RemoveRelation, citations: tup
     if op.validTo is not None:
         end, precision = op.validTo.at, str(op.toPrecision or op.validTo.precision)
     else:
-        said, said_precision = closing(Validity(), Support(citations=citations))
+        said, said_precision = closing(Validity(), Support(citations=citations), work.sources)
         if said is None or said_precision is None:
             raise not_found()
         end, precision = said, said_precision

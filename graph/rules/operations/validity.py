@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Precision
-from graph.model.time import Millis
+from graph.model.time import Millis, clock_reading
 from graph.rules.operations.content import Validity
 from graph.rules.operations.schema import AddRelation
 from graph.rules.operations.schema_parts import AttributeIn, BlockIn
@@ -28,9 +32,21 @@ def validity_of(given: BlockIn | AttributeIn | AddRelation) -> Validity:
     )
 
 
-def closing(validity: Validity, rests_on: Support) -> tuple[Millis | None, str | None]:
-    """Return when a new state begins: as it is given, else when its newest citation was said, to the day."""
+def closing(
+    validity: Validity, rests_on: Support, sources: Mapping[NodeId, Source]
+) -> tuple[Millis | None, str | None]:
+    """Return when a new state begins: as it is given, else the day on which its newest citation was said.
+
+    Args:
+        validity: as it is given.
+        rests_on: what the new state cites.
+        sources: the cited ones, as far as they are known: the day is that of who said it.
+    """
     if validity.valid_from is not None:
         return validity.valid_from, validity.from_precision
-    said = [cited.said_at for cited in rests_on.citations if cited.said_at is not None]
-    return (max(said), Precision.DAY) if said else (None, None)
+    said = [(cited.said_at, cited.source) for cited in rests_on.citations if cited.said_at is not None]
+    if not said:
+        return None, None
+    at, newest = max(said)
+    offset = sources[newest].said_offset if newest in sources else None
+    return clock_reading(at, offset), Precision.DAY

@@ -23,7 +23,7 @@ from graph.services.knowledge.projection import projection
 from graph.services.knowledge.relations import relations
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.store.query import By, Find, Match, TextIndex
-from tests.support.operations import add, apply, block, cite, create, made, on_entry, outcomes, relate, unrelate
+from tests.support.operations import add, apply, block, cite, create, dream, made, on_entry, outcomes, relate, unrelate
 from tests.support.profile import is_soak
 from tests.support.world import TeamWorld
 
@@ -289,6 +289,19 @@ async def test_15_two_that_create_the_same_entry_make_one(world: TeamWorld) -> N
     taken = [result for result in results if isinstance(result, NameTaken)]
     assert (len(created), len(taken)) == (1, 7)
     assert {error.details["entry_id"] for error in taken} == {made(created[0])}
+
+
+@pytest.mark.req("DR-69")
+async def test_16_what_changed_begins_on_the_day_of_who_said_so(world: TeamWorld) -> None:
+    old = await world.say(world.ops, "Lin smokes a pipe.", speaker=world.ben, sent_at="2023-05-24T10:00:00Z")
+    start = block("Smokes a pipe", cite(old, "Lin smokes a pipe"), validFrom="2023-05-24")
+    first = await dream(world, create("Lin", start, type="person"))
+    new = await world.say(world.ops, "Lin quit smoking.", speaker=world.ben, sent_at="2024-01-01T00:30:00+09:00")
+    quits = block("Does not smoke", cite(new, "Lin quit smoking"), change="evolution")
+    assert outcomes(await dream(world, add(made(first), quits, supersedes=[made(first, 0, 1)]))) == ["accepted"]
+    text, _ = await read(world.deps, world.caller(world.ben), lambda s: projection(s, made(first)))
+    assert "since 2024-01-01" in text
+    assert "2023-12-31" not in text
 
 
 @pytest.mark.req("KN-19", "KN-21", "KN-27")
