@@ -2,18 +2,20 @@
 
     python -m bench.decision [--scale 1]
 
-The reference is the naive law of the tests over the same graph in memory. It stands in for an external permission
-service, which asks node by node as well; none is started here. The other reference, a bare SELECT of 200 rows by
-their ids, says what 200 rows cost this engine at all.
+The reference is SpiceDB in memory, where one is found (`bench._spicedb`): same question, same graph, one bulk check.
+Elsewhere the naive law of the tests over the same graph in memory stands in for it. The other reference, a bare SELECT
+of 200 rows by their ids, says what 200 rows cost this engine at all.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bench._engines import EMBEDDED, Engine, engines
 from bench._graph import Written, layers, viewer
+from bench._spicedb import spicedb
 from bench._table import Goal, Table, Timing, arguments, at_once, scaled, timed
 from graph.model.access import Viewer
 from graph.model.edges import LAW_EDGES
@@ -43,7 +45,35 @@ async def by_traversal(store: Store, who: Viewer, asked: Sequence[NodeId]) -> fr
     return visible_to(graph, who) & frozenset(asked)
 
 
-async def measure(engine: Engine, written: Sequence[Written], table: Table, rounds: int, naive: Timing) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """How long somebody else took for the same decision."""
+
+    name: str
+    timing: Timing
+
+
+async def others(written: Sequence[Written], asked: Sequence[NodeId], table: Table) -> list[Reference]:
+    """Return how long SpiceDB took, where there is one, and the naive law."""
+    found = []
+    async with spicedb() as running:
+        if running is not None:
+            await running.load(written, "ana")
+            seen = await running.decide("ana", asked)
+            if seen != len(asked) or await running.decide("eve", asked):
+                raise SystemExit(f"SpiceDB shows {seen} of {len(asked)}, or something to a stranger")
+            timing = await timed(lambda: running.decide("ana", asked), 5)
+            found.append(Reference(name="SpiceDB in memory", timing=timing))
+            table.add(f"{len(asked)} observations, SpiceDB in memory", timing)
+    guards = [guard for layer in written for guard in layer.guards]
+    edges = [edge for layer in written for edge in layer.law_edges]
+    naive = await timed(at_once(lambda: naive_law(guards, edges, viewer("deep"))), 3, warm_up=0)
+    return [*found, Reference(name="naive law in memory", timing=naive)]
+
+
+async def measure(
+    engine: Engine, written: Sequence[Written], table: Table, rounds: int, references: Sequence[Reference]
+) -> None:
     """Add the rows of one engine."""
     for layer in written:
         await layer.write(engine.store)
@@ -58,7 +88,9 @@ async def measure(engine: Engine, written: Sequence[Written], table: Table, roun
             raise SystemExit(f"{engine.name}: {name} sees {len(decided)} of {len(asked)}")
         time = await timed(lambda decide=decide: decide(engine.store, who, asked), rounds, warm_up=5)  # type: ignore[misc]
         what = f"{len(asked)} observations {name}, {engine.name}"
-        table.add(what, time, of="naive law in memory", reference=naive, goal=goal if engine.name == EMBEDDED else None)
+        goals = [goal if engine.name == EMBEDDED else None, *([None] * len(references))]
+        for other, asked_for in zip(references, goals, strict=False):
+            table.add(what, time, of=other.name, reference=other.timing, goal=asked_for)
         table.add(what, time, of="bare select of as many rows", reference=await _bare(engine, asked, rounds))
 
 
@@ -83,13 +115,10 @@ async def main() -> None:
     width, rounds = scaled(ASKED, max(scale, 0.2)), scaled(200, scale, least=5)
     table = Table(f"Decision of {width} observations, {DEPTH} layers", scale)
     written = layers("deep", width, DEPTH)
-    guards = [guard for layer in written for guard in layer.guards]
-    edges = [edge for layer in written for edge in layer.law_edges]
-    who = viewer("deep")
-    naive = await timed(at_once(lambda: naive_law(guards, edges, who)), 3, warm_up=0)
+    references = await others(written, [node.id for node in written[-1].nodes][:ASKED], table)
     async with engines() as found:
         for engine in found:
-            await measure(engine, written, table, rounds, naive)
+            await measure(engine, written, table, rounds, references)
     table.print()
 
 

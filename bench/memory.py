@@ -47,7 +47,7 @@ def libraries_mib() -> float:
 
 async def server_mib(folder: Path, questions: int, rest_s: float) -> float:
     """Return what a server takes after some questions and a rest."""
-    port = _free_port()
+    port = free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ROOTWARD_BENCH_")},
         "ROOTWARD_DATA_DIR": str(folder / "data"),
@@ -90,7 +90,8 @@ async def _ready(http: httpx2.AsyncClient, process: subprocess.Popen[bytes], log
     raise SystemExit("the server did not get ready")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
