@@ -387,7 +387,7 @@ async def test_13_dream_failure(stage: Stage, night: Night, monkeypatch: pytest.
 
     # Given a batch whose commit fails after the Skill update was applied
     with monkeypatch.context() as patch:
-        patch.setattr("dreaming.stage_b.learner.consume", fails)
+        patch.setattr("dreaming.stage_b.batch.consume", fails)
         assert await sleep(night, decide) == ["failed"]
     # then no entry, lesson, audit record or progress of that batch exists
     assert await night.all(Lesson) == []
