@@ -11,13 +11,12 @@ from api.cli.asking import asker_of
 from api.cli.given import Chosen
 from api.cli.link import linked
 from api.cli.words import day
-from graph.rules.model_reasons import advice_on
 
 RUNS = """
 query($agent: ID!, $most: Int) {
   dreamRuns(agentId: $agent, first: $most) {
     edges { node {
-      stage trigger state startedAt model materialsProcessed operations skillUpdates rejected error
+      stage trigger state startedAt model materialsProcessed operations skillUpdates rejected error advice
       channel { displayName }
       rejections(first: 50) { edges { node { op code reason } } }
     } }
@@ -50,7 +49,7 @@ def _told(run: Mapping[str, Any]) -> list[str]:
     if run["model"]:
         lines.append(f"  asked {run['model']}")
     if run["error"]:
-        lines.append(f"  {run['error']}: {advice_on(run['error']) or 'it is tried again later'}")
+        lines.append(f"  {run['error']}: {run['advice'] or 'it is tried again later'}")
     for edge in run["rejections"]["edges"]:
         refused = edge["node"]
         lines.append(f"  refused {refused['op']} [{refused['code']}]: {refused['reason']}")

@@ -18,6 +18,7 @@ from api.graphql.types.people import KnowledgeBase, Principal, base_of, principa
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes import evidence, learning
 from graph.model.time import Millis
+from graph.rules.model_reasons import advice_on
 from graph.services.learning import dream_runs, survival
 
 
@@ -91,6 +92,7 @@ class DreamRun(Node):
     skill_updates: int
     rejected: int
     error: str | None
+    advice: str | None = strawberry.field(description="What the error means and what helps, in words.")
     model: str | None
     node: strawberry.Private[learning.DreamRun]
 
@@ -108,6 +110,7 @@ class DreamRun(Node):
             skill_updates=node.skill_updates,
             rejected=node.rejected,
             error=node.error,
+            advice=advice_on(node.error),
             model=node.model,
             node=node,
         )

@@ -10,6 +10,7 @@ from api.graphql.types import enums
 from graph.model.ids import WorkspaceId
 from graph.model.nodes import learning
 from graph.model.time import Millis
+from graph.rules.model_reasons import advice_on
 from graph.services.learning.operating import JobView
 
 
@@ -23,6 +24,7 @@ class Job:
     agent_id: strawberry.ID | None
     state: enums.JobState = strawberry.field(description="PARKED too for one that fails again and again.")
     reason: str | None = strawberry.field(description="Code of its last failure, or of why it waits or was cancelled.")
+    advice: str | None = strawberry.field(description="What the reason means and what helps, in words.")
     attempts: int
     next_try_at: Millis | None
     heartbeat_at: Millis | None
@@ -36,6 +38,7 @@ class Job:
             agent_id=None if view.agent is None else to_global(view.agent, workspace),
             state=enums.JobState(view.state),
             reason=view.reason,
+            advice=advice_on(view.reason),
             attempts=view.attempts,
             next_try_at=view.next_try_at,
             heartbeat_at=view.heartbeat_at,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -18,7 +19,7 @@ from api.settings import Settings
 from graph.model.access import SystemScope
 from graph.model.nodes.learning import DreamRun, ModelCall
 from graph.store.query import Find
-from tests.api.cli.support import Server
+from tests.api.cli.support import Cli, Server
 from tests.support.model_server import ModelServer, Reply
 
 LOOK = SystemScope(reason="test")
@@ -101,6 +102,8 @@ async def test_a_model_that_fails_does_not_stop_the_first_start(tmp_path: Path) 
     said = "\n".join(welcome(settings, "http://x", show_tokens=False, environ={}, light=light).lines())
     assert "Not all of it came to an end; the rest is tried again in the background:" in said
     assert "MODEL_HTTP_401: the model's provider does not accept the credential: check the model profile" in said
+    shown = await asyncio.to_thread(Cli(data_dir=settings.data_dir).ok, "dreams", "--as", "jonas")
+    assert "MODEL_HTTP_401: the model's provider does not accept the credential" in shown
     kept = b"".join(file.read_bytes() for file in settings.data_dir.rglob("*") if file.is_file())
     assert b"key-canary" not in kept
 
