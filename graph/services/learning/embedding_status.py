@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from graph.model.access import SystemScope
+from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.time import Millis
@@ -62,19 +62,24 @@ class EmbeddingState:
 
 
 async def vector_states(
-    reader: Reader, workspace: WorkspaceId, *, pools: Collection[NodeId] | None = None
+    reader: Reader,
+    workspace: WorkspaceId,
+    *,
+    pools: Collection[NodeId] | None = None,
+    viewer: Viewer | None = None,
 ) -> tuple[VectorState, ...]:
     """Return the state of each kind, of a whole workspace or of some of its knowledge bases.
 
-    It reads counts and times alone. The caller sees to it that whoever is shown them may see the bases.
+    It reads counts and times alone: of all that is there, or with a viewer of what he sees (KN-60).
     """
+    scope: Scope = viewer or replace(COUNTING, workspace=workspace)
     settings = await load_settings(reader, workspace)
     choice = rules.choice_of(settings)
     model = choice.name if choice else None
     states = []
     for kind in VectorKind:
         off = kind is VectorKind.MESSAGE and not settings["search.message_vectors"]
-        states.append(_nothing(kind, model) if off else await _state(reader, workspace, kind, model, pools))
+        states.append(_nothing(kind, model) if off else await _state(reader, scope, kind, model, pools))
     return tuple(states)
 
 
@@ -98,9 +103,9 @@ def _nothing(kind: VectorKind, model: str | None) -> VectorState:
 
 
 async def _state(
-    reader: Reader, workspace: WorkspaceId, kind: VectorKind, model: str | None, pools: Collection[NodeId] | None
+    reader: Reader, scope: Scope, kind: VectorKind, model: str | None, pools: Collection[NodeId] | None
 ) -> VectorState:
-    scope, node = replace(COUNTING, workspace=workspace), VECTORED[kind]
+    node = VECTORED[kind]
     within = [] if pools is None else [In("pool", sorted(pools))]
     everything = eligible(kind, And(tuple(within)))
     counts = dict(await reader.aggregate(scope, node, everything, by="embedding_model"))
@@ -123,7 +128,7 @@ async def _state(
 
 
 async def _oldest(
-    reader: Reader, scope: SystemScope, node: type[Node], kind: VectorKind, waits: list[str], within: list[In]
+    reader: Reader, scope: Scope, node: type[Node], kind: VectorKind, waits: list[str], within: list[In]
 ) -> Millis | None:
     where = eligible(kind, And((In("embedding_model", waits), *within)))
     page = await reader.find(scope, Find(kind=node, where=where, order=By("created_at"), first=1))

@@ -98,7 +98,7 @@ async def status_of(session: Session, owner_id: NodeId) -> Status:
     parts = _Parts(
         agent=agent,
         bases=bases,
-        vectors=await vector_states(session.reader, workspace, pools=[base.id for base in bases]),
+        vectors=await vector_states(session.reader, workspace, viewer=session.narrowed([base.id for base in bases])),
         embedding=await embedding_state(session.reader, workspace),
         stage_a=await stage_a_states(session, owner_id),
         unread_stage_a=await unread_stage_a_states(session, owner_id) if admin else (),

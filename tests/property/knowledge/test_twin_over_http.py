@@ -71,6 +71,24 @@ BASES = (
     f"query($owner: ID!) {{ it: knowledgeBases(ownerId: $owner) {{ {PAGE} edges {{ cursor node {{ id kind }} }} }} }}"
 )
 OWNERS = f"{{ it: owners {{ {PAGE} edges {{ cursor node {{ id displayName }} }} }} }}"
+LINT = f"""
+query($owner: ID!, $first: Int, $after: String) {{ it: lint(ownerId: $owner, first: $first, after: $after) {{
+  {PAGE} edges {{ cursor node {{ rule detail measure entries {{ id name }} }} }} }} }}
+"""
+RUNS = f"""
+query($owner: ID!, $first: Int, $after: String) {{ it: dreamRuns(agentId: $owner, first: $first, after: $after) {{
+  {PAGE} edges {{ cursor node {{ id state error operations rejected batches {{ id }}
+    rejections {{ {PAGE} edges {{ cursor node {{ batchId index code }} }} }} }} }} }} }}
+"""
+# Without alerts: `evidence_withdrawn` says that statements of bases one reads are hidden (CO-69), so it tells the twins
+# apart where a source was withdrawn, and only there.
+STATE = """
+query($owner: ID!) {
+  status(ownerId: $owner) { stageB { pendingTotal lastRun { id } } stageA { pending }
+    vectors { kind total } memos { used } stuck { id } lint { rule count } }
+  survivalRate(agentId: $owner) { survived cohort }
+}
+"""
 SEARCH = """
 query($owner: ID!, $words: String!) { memorySearch(input: {query: $words, ownerId: $owner}) {
   totalTokens items { ref kind score text routes { route rank } } } }
@@ -178,6 +196,9 @@ class Script:
         for pool in self.library.pools:
             await twins.pages(AUDIT, first=20, filter={"kbIds": [self.gid(pool)]})
         await twins.pages(AUDIT, first=53, filter={})
+        await twins.pages(LINT, owner=owner, first=3)
+        await twins.pages(RUNS, owner=owner, first=2)
+        await twins.ask((STATE, {"owner": owner}))
         await twins.ask((BASES, {"owner": owner}))
         await twins.ask((OWNERS, {}))
 
