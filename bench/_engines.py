@@ -136,7 +136,7 @@ def start_neo4j(heap_mb: int) -> Neo4jServer | None:
         return None
     try:
         return neo4j_server.start(
-            os.environ.get("ROOTWARD_TEST_NEO4J_VERSION") or neo4j_server.CURRENT, heap_mb=heap_mb
+            os.environ.get("ROOTWARD_TEST_NEO4J_VERSION") or neo4j_server.CURRENT, heap_mb=heap_mb, long_run=True
         )
     except Neo4jUnavailable as missing:
         if mode == "required":

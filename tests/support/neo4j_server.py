@@ -122,7 +122,9 @@ class Neo4jServer:
         self.stop()
 
 
-def start(version: str = CURRENT, *, home: Path | None = None, port: int = 0, heap_mb: int = 768) -> Neo4jServer:
+def start(
+    version: str = CURRENT, *, home: Path | None = None, port: int = 0, heap_mb: int = 768, long_run: bool = False
+) -> Neo4jServer:
     """Start a server and wait until it takes Bolt connections (about six seconds).
 
     Args:
@@ -130,6 +132,8 @@ def start(version: str = CURRENT, *, home: Path | None = None, port: int = 0, he
         home: where the data lies; without it a new folder that goes with the server.
         port: TCP port of the Bolt connector on 127.0.0.1; 0 takes a free one.
         heap_mb: upper bound of the Java heap, in MiB.
+        long_run: let the JVM compile what runs often as well as it can, as in production. In a run of tests, where
+            most of what the server does is done a few times, that costs a third more than it brings.
 
     Raises:
         Neo4jUnavailable: Java, Maven or the packages are not to be had, or the server did not come up.
@@ -138,7 +142,7 @@ def start(version: str = CURRENT, *, home: Path | None = None, port: int = 0, he
     folder = home if home is not None else Path(tempfile.mkdtemp(prefix="rootward-neo4j-"))
     settings = _write_settings(folder, port)
     process = subprocess.Popen(
-        [str(jdk.java), *_jvm_options(jdk, heap_mb), "-cp", class_path(version, jdk),
+        [str(jdk.java), *_jvm_options(jdk, heap_mb, long_run=long_run), "-cp", class_path(version, jdk),
          str(_HERE / "TestServer.java"), str(folder), str(settings)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
@@ -225,12 +229,13 @@ def _probe(home: Path) -> Jdk | None:
     return Jdk(home=home.resolve(), major=int(version[1])) if version else None
 
 
-def _jvm_options(jdk: Jdk, heap_mb: int) -> Sequence[str]:
+def _jvm_options(jdk: Jdk, heap_mb: int, *, long_run: bool) -> Sequence[str]:
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
     quiet = ["--enable-native-access=ALL-UNNAMED"] + (
         ["--sun-misc-unsafe-memory-access=allow"] if jdk.major >= 23 else []
     )
-    return [*opens, *quiet, f"-Xmx{heap_mb}m", "-XX:+UseSerialGC"]
+    compiler = [] if long_run else ["-XX:TieredStopAtLevel=1"]
+    return [*opens, *quiet, *compiler, f"-Xmx{heap_mb}m", "-XX:+UseSerialGC"]
 
 
 def _await_ready(process: subprocess.Popen[str], version: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from neo4j.exceptions import DriverError, Neo4jError
@@ -86,6 +87,7 @@ class _Found:
     properties: list[str]
 
 
+@cache
 def rules() -> tuple[SchemaRule, ...]:
     """Return every constraint and index that the store needs, each once."""
     return (*_own_rules(), *(rule for spec in schema.kinds().values() for rule in _rules_of(spec)))
@@ -100,9 +102,11 @@ async def ensure(sessions: Sessions, clock: Clock) -> None:
     """
     present = await _present(sessions, clock)
     missing = [rule for rule in rules() if rule.name not in present]
-    for kind in ("UNIQUE", "RANGE", "FULLTEXT", "VECTOR"):
-        await _make(sessions, clock, [rule for rule in missing if rule.kind == kind])
-    await _await_online(sessions, clock)
+    if missing:
+        for kind in ("UNIQUE", "RANGE", "FULLTEXT", "VECTOR"):
+            await _make(sessions, clock, [rule for rule in missing if rule.kind == kind])
+        present = await _present(sessions, clock)
+    await _await_online(sessions, clock, present)
 
 
 def _own_rules() -> Iterable[SchemaRule]:
@@ -174,17 +178,22 @@ async def _make_one(sessions: Sessions, clock: Clock, rule: SchemaRule) -> None:
 
 
 async def _present(sessions: Sessions, clock: Clock) -> Mapping[str, _Found]:
-    found = await _command(sessions, clock, "SHOW INDEXES YIELD name, state, labelsOrTypes, properties")
+    ((found,),) = await _command(
+        sessions,
+        clock,
+        "SHOW INDEXES YIELD name, state, labelsOrTypes, properties"
+        " RETURN collect([name, state, labelsOrTypes, properties])",
+    )
     return {name: _Found(state, labels or [], properties or []) for name, state, labels, properties in found}
 
 
-async def _await_online(sessions: Sessions, clock: Clock) -> None:
+async def _await_online(sessions: Sessions, clock: Clock, present: Mapping[str, _Found]) -> None:
     """Wait until each rule is there and its index takes part in queries; a second start finds them so at once."""
     for _ in range(_ONLINE_CHECKS):
-        present = await _present(sessions, clock)
         if all(_is_online(rule, present.get(rule.name)) for rule in rules()):
             return
         await clock.sleep(_ONLINE_PAUSE_S)
+        present = await _present(sessions, clock)
     raise StoreUnavailable("indexes are still being filled: start again later")
 
 
