@@ -18,6 +18,7 @@ from api.adapters.html_text import read_html
 from api.adapters.sniff import Kind, decode, load_json, sniff
 from graph.model.errors import UnsupportedType
 from graph.ports import Extracted
+from graph.rules.unreadable import WHY
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -28,16 +29,6 @@ MAX_TEXT = 10_000_000
 _MAX_UNPACKED = 200 * 1024 * 1024
 _MAX_PAGES = 5_000
 _TITLE_MAX = 200
-
-_MESSAGES = {
-    "unknown": "text is read from plain text, Markdown, HTML, CSV, JSON, PDF and DOCX; convert the file",
-    "damaged": "the file is damaged; save it anew and submit it again",
-    "encrypted": "the file is protected by a password; submit it without",
-    "too_large": "the file holds too much text; submit it in parts",
-    "too_slow": "the file takes too long to read; submit it in parts or as plain text",
-    "no_text": "the file holds no text (a scan?); submit one with text",
-    "not_installed": "reading PDF and DOCX needs the extra rootward-server[documents] on the server",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +70,7 @@ class DocumentExtractor:
 
 def unsupported(reason: str) -> UnsupportedType:
     """Return the error for one reason; it holds nothing of the file."""
-    return UnsupportedType(_MESSAGES[reason], reason=reason)
+    return UnsupportedType(WHY[reason], reason=reason)
 
 
 def _clean_title(title: str | None) -> str | None:

@@ -28,6 +28,10 @@ query($id: ID!) {
   connectors(ownerId: $id) { id displayName kind state lastSyncAt lastError options }
   signalSources(ownerId: $id) { id displayName volatile }
 }"""
+DOCUMENTS = """
+query($id: ID!, $problems: Boolean) {
+  connectors(ownerId: $id) { displayName documents(problemsOnly: $problems) { externalId state misses reason } }
+}"""
 STATE = "mutation($id: ID!, $state: ConnectorState!) { set: setConnectorState(id: $id, state: $state) { state } }"
 NOTICE = "mutation($id: ID!) { syncConnector(id: $id) { displayName } }"
 
@@ -65,6 +69,19 @@ async def listed(chosen: Chosen, agent: str, out: Console) -> None:
         for one in found["signalSources"]
     ]
     out.print(columns(rows, ("Name", "Kind", "State", "Last sync", "Problem", "Id")))
+
+
+async def documents(chosen: Chosen, agent: str, problems: bool, out: Console) -> None:
+    """Print the documents of an agent's connectors, or those that have a problem."""
+    async with linked(chosen) as link:
+        token = link.token()
+        found = await link.run(DOCUMENTS, token=token, id=await principal(link, token, agent), problems=problems)
+    rows = [
+        (connector["displayName"], one["externalId"], one["state"], str(one["misses"]), one["reason"] or "")
+        for connector in found["connectors"]
+        for one in connector["documents"]
+    ]
+    out.print(columns(rows, ("Connector", "Document", "State", "Misses", "Problem")))
 
 
 async def set_state(chosen: Chosen, id_: str, state: str, out: Console) -> None:

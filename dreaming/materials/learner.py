@@ -57,6 +57,7 @@ from graph.services.learning.material_tasks import (
     material_of,
     name_agent,
     put_learning,
+    refuse_material,
     set_learning_state,
     set_text,
 )
@@ -120,7 +121,7 @@ async def learn_material(work: WorkContext) -> Json:
     try:
         source = await _with_text(work, source)
     except UnsupportedType as error:
-        return await _refused(work, source, error.wire_code)
+        return await _refused(work, source, error.wire_code, str(error.details.get("reason", "unknown")))
     task = _Task(
         work=work, source=source, base=base, light=await light_model(work), agent=await _agent_name(work, base)
     )
@@ -134,12 +135,10 @@ async def _named(work: WorkContext, base: KnowledgeBase) -> WorkContext:
     return replace(work, job=replace(work.job, agent_id=job.agent_id))
 
 
-async def _refused(work: WorkContext, source: Source, code: str) -> Json:
+async def _refused(work: WorkContext, source: Source, code: str, reason: str | None = None) -> Json:
     """End a task from which nothing can be learned, however often it is tried; a person may retry it (MA-6)."""
     now = work.deps.now()
-    await guarded_commit(
-        work, lambda writer: set_learning_state(writer, source.id, LearningState.FAILED, now, code=code)
-    )
+    await guarded_commit(work, lambda writer: refuse_material(writer, source, now, code=code, reason=reason))
     return {"code": code}
 
 

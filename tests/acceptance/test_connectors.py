@@ -15,6 +15,7 @@ from api.bootstrap import Ports
 from dreaming.connectors import sync_connector
 from dreaming.worker import Worker
 from graph.model.ids import NodeId
+from graph.model.nodes.people import Right
 from graph.ports import Loss
 from graph.services.knowledge.connectors import arrange_syncs
 from graph.store.port import Store
@@ -35,6 +36,11 @@ mutation($agent: ID!, $channel: ID, $options: JSON!) {
 """
 NOTICE = "mutation($id: ID!) { syncConnector(id: $id) { id } }"
 LISTED = "query($owner: ID!) { connectors(ownerId: $owner) { id lastSyncAt lastError failures } }"
+DOCUMENTS = """
+query($id: ID!) {
+  node(id: $id) { ... on Connector { options documents(problemsOnly: true) { externalId state problem reason } } }
+}
+"""
 ENTRIES = """
 query($owner: ID!) {
   entries(ownerId: $owner, first: 50) {
@@ -156,6 +162,25 @@ async def test_19_connector_document_withdrawn(stage: Stage, clock: HeldClock, p
     assert {one["source"]["id"] for one in evidence} == {m, document}
     told = (await stage.dan.ok(LISTED, owner=stage.gid(world.atlas)))["connectors"]
     assert [(one["id"], one["lastError"], one["failures"]) for one in told] == [(connector["id"], None, 0)]
+
+
+@pytest.mark.req("AD-18", "MA-19")
+async def test_an_admin_is_told_which_documents_cannot_be_read_and_why(
+    stage: Stage, clock: HeldClock, place: ScriptedPlace
+) -> None:
+    place.documents = {"good.txt": "It is good.", "bad.txt": "\x00\x01", "empty.txt": ""}
+    where = {"agent": stage.gid(stage.world.atlas), "channel": stage.gid(stage.world.ops)}
+    connector = (await stage.dan.ok(CREATE, **where, options={"where": "there"}))["createConnector"]["id"]
+    await looked(stage, clock)
+    told = {"node": {"options": None, "documents": None}}
+    assert await stage.ana.ok(DOCUMENTS, id=connector) == told
+    await stage.world.grant(stage.world.ana, Right.ADMIN, stage.world.node)
+    shown = (await stage.ana.ok(DOCUMENTS, id=connector))["node"]["documents"]
+    assert [(one["externalId"], one["state"], one["problem"]) for one in shown] == [
+        ("bad.txt", "refused", "unknown"),
+        ("empty.txt", "refused", "no_text"),
+    ]
+    assert shown[1]["reason"] == "the file holds no text (a scan?); submit one with text"
 
 
 SIGNALS = """

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memo
 
 SUBMIT = """
 mutation($owner: ID!, $kb: ID!, $file: Upload!) {
-  submitFile(ownerId: $owner, kbId: $kb, file: $file) { id state code contentHash source { id downloadPath } }
+  submitFile(ownerId: $owner, kbId: $kb, file: $file) { id state code reason contentHash source { id downloadPath } }
 }
 """
 RETRY = "mutation($id: ID!) { retryLearning(materialId: $id) { id state contentHash source { downloadPath } } }"
@@ -36,6 +36,8 @@ async def test_18_file_survives(stage: Stage) -> None:
     # and after a failed task a retry needs no new upload
     failed = (await stage.ana.upload(SUBMIT, "plan.png", PNG, **where)).data["submitFile"]
     assert (failed["state"], failed["code"]) == ("FAILED", "UNSUPPORTED_TYPE")
+    assert failed["reason"].startswith("text is read from plain text, Markdown, HTML")
+    assert material["reason"] is None
     again = (await stage.ana.ok(RETRY, id=failed["id"]))["retryLearning"]
     assert (again["id"], again["state"]) == (failed["id"], "QUEUED")
     assert await downloaded(stage, failed) == hashlib.sha256(PNG).hexdigest()

@@ -44,6 +44,7 @@ def register(admin: typer.Typer) -> None:
     connector.command("folder")(folder)
     connector.command("feed")(feed)
     connector.command("list")(list_)
+    connector.command("documents")(documents)
     connector.command("set")(set_)
     connector.command("sync")(sync)
     admin.add_typer(connector, name="connector")
@@ -100,6 +101,16 @@ def list_(agent: Annotated[str, typer.Argument(metavar="AGENT")]) -> None:
     from api.cli.connecting import listed
 
     asyncio.run(listed(chosen(), agent, shown.out()))
+
+
+def documents(
+    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    problems: Annotated[bool, typer.Option("--problems", help="Only those that want a look.")] = False,
+) -> None:
+    """List the documents of an agent's connectors, and why some could not be read."""
+    from api.cli.connecting import documents as run
+
+    asyncio.run(run(chosen(), agent, problems, shown.out()))
 
 
 def set_(

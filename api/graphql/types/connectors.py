@@ -17,6 +17,8 @@ from graph.model.nodes import learning
 from graph.model.time import Millis
 from graph.rules.connectors import ConnectorState
 from graph.rules.rights import may_administer
+from graph.rules.unreadable import why
+from graph.services.knowledge.connectors_provisioning import connector_documents
 
 strawberry.enum(ConnectorState)
 
@@ -43,6 +45,29 @@ class SignalSource(Node):
     @strawberry.field(description="Where its events go from now on; null if the caller may not read it.")
     async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
         return await base_of(info, self.pool)
+
+
+@strawberry.type
+class ConnectorDocument:
+    """What is known of one document of a connector."""
+
+    external_id: str = strawberry.field(description="Its name at its place.")
+    state: str = strawberry.field(description="live, withdrawn, or refused: it was never read.")
+    misses: int = strawberry.field(description="Answers in a row that it is gone or may not be read.")
+    problem: str | None = strawberry.field(description="Code of why its newest version could not be read.")
+    reason: str | None = strawberry.field(description="The same in words, with what to do.")
+    entry_id: strawberry.ID | None = strawberry.field(description="The mirror.")
+
+    @classmethod
+    def from_domain(cls, node: learning.Mirror) -> ConnectorDocument:
+        return cls(
+            external_id=node.external_id,
+            state=node.state,
+            misses=node.misses,
+            problem=node.problem,
+            reason=why(node.problem),
+            entry_id=None if node.entry_id is None else to_global(node.entry_id, node.workspace),
+        )
 
 
 @strawberry.type
@@ -77,6 +102,16 @@ class Connector(Node):
         ctx = context(info)
         shown = may_administer(ctx.session.facts)
         return JSON(outward(self.domain.options or {}, ctx.caller.workspace)) if shown else None
+
+    @strawberry.field(description="Its documents by name, at most 1,000; null for all but admins.")
+    async def documents(
+        self, info: Info[Any, Any], problems_only: bool | None = False
+    ) -> list[ConnectorDocument] | None:
+        session = context(info).session
+        if not may_administer(session.facts):
+            return None
+        found = await connector_documents(session, self.domain.id, problems_only=bool(problems_only))
+        return [ConnectorDocument.from_domain(one) for one in found]
 
     @strawberry.field
     async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:

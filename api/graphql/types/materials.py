@@ -16,6 +16,7 @@ from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
 from graph.model.nodes import evidence
 from graph.model.time import Millis
+from graph.rules.unreadable import unreadable, why
 
 
 @strawberry.type
@@ -52,6 +53,10 @@ class Material(Node):
             source=Source.from_domain(node),
             domain=node,
         )
+
+    @strawberry.field(description="Why no text could be read from it, and what to do; null if it could.")
+    def reason(self) -> str | None:
+        return why(unreadable(self.domain.meta))
 
     @strawberry.field
     async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:

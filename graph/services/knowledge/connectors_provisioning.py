@@ -12,11 +12,12 @@ from graph.model.errors import BadInput, BadState, Forbidden
 from graph.model.fields import Json
 from graph.model.ids import NodeId, hosted_id, local_part
 from graph.model.nodes.knowledge import KbKind
-from graph.model.nodes.learning import Connector
+from graph.model.nodes.learning import Connector, Mirror
 from graph.model.nodes.people import Principal, PrincipalKind
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.connectors import ConnectorState
 from graph.rules.explicit import explicit_id
+from graph.rules.mirrors import LIVE
 from graph.rules.pools import clause_of
 from graph.rules.rights import may_administer
 from graph.services.access.admin_log import record_admin
@@ -27,7 +28,10 @@ from graph.services.access.provisioning import checked_name, new_hosted_id, put_
 from graph.services.access.session import Session
 from graph.services.knowledge.connectors import ask_for_sync_at_once
 from graph.services.knowledge.routed_bases import routed_base
-from graph.store.query import By, Eq, Find
+from graph.store.query import And, By, Eq, Find, Where
+
+MAX_DOCUMENTS = 1_000
+"""So many documents of a connector are shown at once."""
 
 
 async def create_connector(
@@ -134,6 +138,26 @@ async def connectors(session: Session, agent_id: NodeId) -> Sequence[Connector]:
     query = Find(kind=Connector, where=Eq("owner_id", agent_id), order=By("id"))
     found = (await session.reader.find(ADMINISTRATION, query)).nodes
     return [node for node in found if node.workspace == session.caller.workspace]
+
+
+async def connector_documents(session: Session, id_: NodeId, *, problems_only: bool = False) -> Sequence[Mirror]:
+    """Return what is known of the documents of a connector, by their names there; at most `MAX_DOCUMENTS`.
+
+    Args:
+        session: of an admin.
+        id_: the connector.
+        problems_only: only those whose newest version could not be read, that are missed or withdrawn.
+
+    Raises:
+        Forbidden: only admins see them: names of documents may tell of what stands in them.
+    """
+    if not may_administer(session.facts):
+        raise Forbidden("this needs the right admin on the workspace")
+    parts: list[Where] = [Eq("connector_id", id_), Eq("workspace", session.caller.workspace)]
+    query = Find(kind=Mirror, where=And(parts), order=By("external_id"))
+    found = (await session.reader.find(ADMINISTRATION, query)).nodes
+    shown = [one for one in found if not problems_only or one.problem or one.misses or one.state != LIVE]
+    return shown[:MAX_DOCUMENTS]
 
 
 async def _actor(cmd: Command, connector: NodeId, name: str) -> Principal:

@@ -22,6 +22,7 @@ from graph.rules.explicit import explicit_id
 from graph.rules.learning import SUPERSEDED, UNSUPPORTED_TYPE, check_retry, learning_job, learning_key
 from graph.rules.pools import scope_of
 from graph.rules.scopes import check_write
+from graph.rules.unreadable import with_reason
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command
 from graph.services.access.session import Session, read
@@ -41,7 +42,7 @@ class PreparedFile:
     """A file whose bytes are durable and whose text was read; `submit_file` makes a material of it.
 
     Attributes:
-        code: why no text could be read, if so.
+        code: why no text could be read, if so; `reason` says it more closely (`graph.rules.unreadable`).
     """
 
     blob: BlobRef
@@ -50,6 +51,7 @@ class PreparedFile:
     text: str
     title: str | None
     code: str | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,8 +90,11 @@ async def prepare_file(
     name = None if filename is None else filename[:MAX_FILENAME]
     try:
         found = await asyncio.to_thread(deps.extractor.extract, data, media_type=media_type, filename=name)
-    except UnsupportedType:
-        return PreparedFile(blob=blob, filename=name, media_type=media_type, text="", title=None, code=UNSUPPORTED_TYPE)
+    except UnsupportedType as error:
+        code, reason = UNSUPPORTED_TYPE, str(error.details.get("reason", "unknown"))
+        return PreparedFile(
+            blob=blob, filename=name, media_type=media_type, text="", title=None, code=code, reason=reason
+        )
     return PreparedFile(blob=blob, filename=name, media_type=media_type, text=found.text, title=found.title, code=None)
 
 
@@ -282,7 +287,7 @@ def _material(cmd: Command, base: KnowledgeBase, file: PreparedFile, title: str 
         learning_at=cmd.at,
         media_type=file.media_type,
         size_bytes=file.blob.size_bytes,
-        meta={"filename": file.filename},
+        meta=with_reason({"filename": file.filename}, file.reason),
     )
 
 

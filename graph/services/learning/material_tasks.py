@@ -12,6 +12,7 @@ from graph.model.nodes.learning import Progress
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules.learning import LEARN_MATERIAL, learning_progress_id
+from graph.rules.unreadable import with_reason
 from graph.store.port import Reader, Writer
 
 LEARNING = SystemScope(reason="learning tasks")
@@ -68,9 +69,15 @@ async def set_learning_state(
 
 async def set_text(writer: Writer, source: Source, text: str, title: str | None) -> Source:
     """Keep the text that was read out of the bytes of a source, which had none; the bytes stay as they are (KN-63)."""
-    given = {"text": text, "title": source.title or title}
+    given = {"text": text, "title": source.title or title, "meta": with_reason(source.meta, None)}
     await writer.patch(source.id, given, expected={"text": ""})
     return replace(source, text=text, title=source.title or title)
+
+
+async def refuse_material(writer: Writer, source: Source, at: Millis, *, code: str, reason: str | None = None) -> None:
+    """End the learning of a source from which nothing can be learned, and tell people why."""
+    await set_learning_state(writer, source.id, LearningState.FAILED, at, code=code)
+    await writer.patch(source.id, {"meta": with_reason(source.meta, reason)})
 
 
 async def name_agent(writer: Writer, job: Job, agent: NodeId) -> Job:

@@ -22,6 +22,8 @@ def test_a_folder_is_kept_in_step_and_a_vanished_one_is_told(made: Cli, tmp_path
     id_ = made.run(*connect, **allowed).out.split(": ")[1].strip()
     assert made.run("worker", "--once", **allowed).code == 0
     assert "hosted in Berlin" in made.ok("ask", "hosted Berlin", "--agent", "atlas")
+    assert made.ok("admin", "connector", "documents", "atlas", "--problems").count("\n") == 1
+    assert "orion.md" in made.ok("admin", "connector", "documents", "atlas")
     (shelf / "orion.md").write_text("# Hosting\n\nOrion is hosted in Rome.")
     assert made.run("admin", "connector", "sync", id_, **allowed).code == 0
     assert made.run("worker", "--once", **allowed).code == 0

@@ -228,6 +228,7 @@ async def test_a_file_without_text_fails_with_its_code_whenever_it_is_tried(worl
     assert await study.learn() == ["done"]
     failed = await study.source(source.id)
     assert (failed.learning_state, failed.learning_code) == ("failed", "UNSUPPORTED_TYPE")
+    assert failed.meta == {"filename": "plan.png", "unreadable": "unknown"}
     assert study.model.asked == []
 
 
