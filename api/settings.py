@@ -22,10 +22,12 @@ CONFIG_FILE = "rootward.toml"
 STORE_FILE = "rootward.db"
 NOT_SETTINGS = frozenset(
     {
+        "ROOTWARD_BENCH_SPICEDB",
         "ROOTWARD_CONFIG",
         "ROOTWARD_LAW_GRAPHS",
         "ROOTWARD_NEO4J",
         "ROOTWARD_PORT",
+        "ROOTWARD_SOAK_SHARE",
         "ROOTWARD_TOKEN",
         "ROOTWARD_URL",
     }
