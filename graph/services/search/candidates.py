@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 
 from graph.model.edges import EdgeType
 from graph.model.ids import NodeId, prefix_of
@@ -32,15 +32,16 @@ async def scored(
 ) -> tuple[list[Candidate], RerankInfo]:
     """Return the proved candidates in their final order, and whether a reranker had a say."""
     candidates = await _candidates(session, rankings, settings)
-    aged = [replace(c, fused=c.fused * _decay(session, c, settings)) for c in candidates]
+    aging = _Aging.of(session.deps.now(), settings)
     provider = settings["rerank.provider"] if rerank else NONE
+    if provider == GRAPH:
+        ranked = await _by_graph(session, query, candidates, aging)
+        return _ordered(ranked), RerankInfo(applied=True, provider=GRAPH)
+    aged = [replace(c, fused=c.fused * aging.of_one(c)) for c in candidates]
     if provider == NONE:
         reason = "rerank.provider is none" if rerank else "not asked for"
         return _ordered(aged), RerankInfo(applied=False, provider=NONE, reason=reason)
-    if provider == GRAPH:
-        ranked = await _by_graph(session, query, candidates, settings)
-        return _ordered(ranked), RerankInfo(applied=True, provider=GRAPH)
-    return await _by_provider(session, query, aged, settings)
+    return await _by_provider(session, query, aged, aging, settings)
 
 
 async def _candidates(session: Session, rankings: Mapping[str, Ranking], settings: Settings) -> list[Candidate]:
@@ -73,31 +74,38 @@ def _time(node: object) -> Millis:
     return node.occurred_at
 
 
-def _decay(session: Session, candidate: Candidate, settings: Settings) -> float:
-    age = age_in_days(to_datetime(candidate.time), to_datetime(session.deps.now()))
-    return decay(
-        candidate.kind,
-        age,
-        DecaySettings(
-            message_half_life_days=settings["search.message_half_life_days"],
-            entry_half_life_days=settings["search.entry_half_life_days"],
-            entry_floor=settings["search.entry_decay_floor"],
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class _Aging:
+    """How much age takes, at one time under one set of settings."""
+
+    now: datetime
+    settings: DecaySettings
+
+    @classmethod
+    def of(cls, now: Millis, settings: Settings) -> _Aging:
+        return cls(
+            to_datetime(now),
+            DecaySettings(
+                message_half_life_days=settings["search.message_half_life_days"],
+                entry_half_life_days=settings["search.entry_half_life_days"],
+                entry_floor=settings["search.entry_decay_floor"],
+            ),
+        )
+
+    def of_one(self, candidate: Candidate) -> float:
+        return decay(candidate.kind, age_in_days(to_datetime(candidate.time), self.now), self.settings)
 
 
 def _ordered(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: order_key(c.fused, c.kind, to_datetime(c.time), c.id))
 
 
-async def _by_graph(
-    session: Session, query: str, candidates: Sequence[Candidate], settings: Settings
-) -> list[Candidate]:
+async def _by_graph(session: Session, query: str, candidates: Sequence[Candidate], aging: _Aging) -> list[Candidate]:
     """Score every candidate by the built-in reranker, then by its age."""
     features = await _features(session, candidates)
-    scores = graph_scores(query, features, today=to_datetime(session.deps.now()).date())
+    scores = graph_scores(query, features, today=aging.now.date())
     return [
-        replace(candidate, fused=score * _decay(session, candidate, settings))
+        replace(candidate, fused=score * aging.of_one(candidate))
         for candidate, score in zip(candidates, scores, strict=True)
     ]
 
@@ -181,7 +189,7 @@ async def _cited(session: Session, entries: Sequence[Candidate]) -> Mapping[Node
 
 
 async def _by_provider(
-    session: Session, query: str, aged: Sequence[Candidate], settings: Settings
+    session: Session, query: str, aged: Sequence[Candidate], aging: _Aging, settings: Settings
 ) -> tuple[list[Candidate], RerankInfo]:
     """Let an external reranker order the best candidates; if it fails in any way the order by `s` stands (RE-18)."""
     ordered, provider = _ordered(aged), settings["rerank.provider"]
@@ -198,7 +206,7 @@ async def _by_provider(
     reason = _refused(scores, len(best))
     if reason:
         return ordered, RerankInfo(applied=False, provider=provider, reason=reason)
-    reranked = [replace(c, fused=s * _decay(session, c, settings)) for c, s in zip(best, scores, strict=True)]
+    reranked = [replace(c, fused=s * aging.of_one(c)) for c, s in zip(best, scores, strict=True)]
     return [*_ordered(reranked), *ordered[len(best) :]], RerankInfo(applied=True, provider=provider)
 
 
