@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import partial
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,9 +16,11 @@ from graph.model.nodes.knowledge import Entry, KbKind
 from graph.model.nodes.learning import DreamRun, Lesson
 from graph.model.nodes.people import Principal, PrincipalKind
 from graph.rules.pools import base_id
+from graph.rules.scopes import MemoryScope
 from graph.rules.task_results import StepOutcome, TaskResult, TaskState, TaskStep
 from graph.services.access.commands import command
 from graph.services.access.session import read
+from graph.services.knowledge.conversations import close_conversation, set_routing_rule
 from graph.services.knowledge.task_results import record_task_result
 from graph.services.learning.dream_runs import dream_runs
 from graph.services.learning.pending import pending_items
@@ -176,3 +181,61 @@ async def test_choice_of_an_entry_of_another_base_is_invalid(night: Night) -> No
     assert await night.later() == ["failed"]
     assert night.asked() == []
     assert night.asked(SELECT)[0].lines("Entries") == []
+
+
+READS = {
+    "channel": {"channel", "shared", "agent"},
+    "private": {"private", "shared", "agent"},
+    "shared": {"shared", "agent"},
+    "agent": {"shared", "agent"},
+}
+"""What a prompt may hold by the kind of base that it writes (KN-53, KN-54)."""
+
+
+@pytest.mark.req("KN-54", "DR-15", "DR-33")
+@pytest.mark.parametrize("seed", range(3))
+async def test_no_prompt_of_any_night_holds_what_its_base_does_not_read(night: Night, seed: int) -> None:
+    world, rng = night.world, Random(seed)
+    await provision(world, "deploy")
+
+    def learns(s: Shown) -> Sequence[Any]:
+        """Write everything down that is shown, into an entry and a lesson of its own."""
+        made_of = []
+        for line in s.lines("Evidence"):
+            text = str(line.get("text") or (line.get("steps") or [{}])[-1].get("text", ""))
+            if "zebra" in text:
+                words = cite(line["id"], text)
+                made_of.append(create(f"Topic {text}", block(f"Seen {text}.", words), type="practice"))
+        return made_of
+
+    night.decides(learns)
+    for number in range(8):
+        where = rng.choice(["channel", "private", "shared", "agent"])
+        text = f"zebra-{where} number{number}"
+        if where == "agent":
+            await task_of(night, world.atlas, text)
+        else:
+            scope = MemoryScope.SHARED if where == "shared" else MemoryScope.CHANNEL
+            rule = partial(set_routing_rule, channel_id=world.ops, memory_scope=scope, isolated=False)
+            await command(world.deps, world.caller(world.dan), rule)
+            open_now = await world.open(world.ops)
+            await command(
+                world.deps, world.caller(world.host), partial(close_conversation, conversation_id=open_now.id)
+            )
+            await night.talk(text, topic=text, channel=world.chat if where == "private" else world.ops)
+        if rng.random() < 0.5:
+            await night.later()
+    await night.later()
+    assert await night.pending() == []
+    prompts = [*night.asked(SELECT), *night.asked()]
+    seen = [(_target(shown.text), set(re.findall(r"zebra-(\w+)", shown.text))) for shown in prompts]
+    assert {target for target, _ in seen} > {"channel"}
+    for target, held in seen:
+        assert held <= READS[target], target
+    assert any(held - {target} for target, held in seen), "wider knowledge is read"
+
+
+def _target(text: str) -> str:
+    found = re.search(r"Knowledge base(?: that you write)?: (\w+)", text)
+    assert found is not None
+    return found.group(1)
