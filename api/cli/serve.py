@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import structlog
 import uvicorn
 
+from api.adapters.memory import give_back
 from api.bootstrap import Service, build, running
 from api.cli import places, shown
 from api.cli.background import background
@@ -141,6 +142,7 @@ async def _first_start(asked: Serving) -> None:
             dreaming=lambda model, done: bar.begin(f"Dreaming about it ({model})", done),
         )
         await prepare(asked.settings, first)
+    give_back()
 
 
 def _greet(asked: Serving, address: str, *, light: str | None) -> None:
