@@ -57,11 +57,12 @@ async def due_stage_b(reader: Reader, now: Millis) -> list[StageBKey]:
 async def arrange_stage_b(deps: Deps) -> list[StageBKey]:
     """Ask for a job for each agent that is due and has none under way; return those agents.
 
-    One that waits after a failure goes on waiting (DR-8, DR-27).
+    One that waits after a failure goes on waiting (DR-8, DR-27), and one that an operator cancelled is asked for again
+    only when something new waits.
     """
     now = deps.now()
     async with deps.store.reading() as reader:
-        due = [key for key in await due_stage_b(reader, now) if not await _is_under_way(reader, key)]
+        due = [key for key in await due_stage_b(reader, now) if not await _is_asked_for(reader, key)]
         agents = await reader.get(COUNTING, [key.agent for key in due])
     for key in due:
         workspace = agents[key.agent].workspace
@@ -251,6 +252,9 @@ async def _is_due(reader: Reader, agent: Principal, count: int, now: Millis) -> 
     return is_due(len(items), min((item.created_at for item in items), default=None), last, pace, now)
 
 
-async def _is_under_way(reader: Reader, key: StageBKey) -> bool:
+async def _is_asked_for(reader: Reader, key: StageBKey) -> bool:
+    """Return whether a job is under way, or was cancelled and nothing has come in since it was due."""
     job = await find_job(reader, key.unique_key)
-    return job is not None and job.state in _UNDER_WAY
+    if job is None or job.state != JobState.CANCELLED:
+        return job is not None and job.state in _UNDER_WAY
+    return all(item.created_at <= job.due_at for item in await pending_items(reader, key.agent))

@@ -69,6 +69,17 @@ async def test_a_job_is_asked_for_once_and_never_for_a_disabled_agent(world: Tea
     assert StageBKey(agent=world.atlas) not in await arrange_stage_b(world.deps)
 
 
+async def test_cancelled_job_is_asked_for_again_when_something_new_waits(world: TeamWorld, clock: FakeClock) -> None:
+    await episode(world, "Release", await world.say(world.ops, "Orion ships on Friday"))
+    clock.advance(LONG)
+    await arrange_stage_b(world.deps)
+    await change_job(world, state="cancelled")
+    clock.advance(LONG)
+    assert StageBKey(agent=world.atlas) not in await arrange_stage_b(world.deps)
+    await episode(world, "Delay", await world.say(world.ops, "Orion ships on Monday"))
+    assert StageBKey(agent=world.atlas) in await arrange_stage_b(world.deps)
+
+
 @pytest.mark.req("DR-8", "DR-82")
 async def test_run_that_is_asked_for_during_another_follows_it(world: TeamWorld) -> None:
     first = await asked(world)
