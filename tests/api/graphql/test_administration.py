@@ -53,6 +53,22 @@ async def test_an_organization_keeps_settings_that_are_not_named_and_notices_a_s
     assert await dan.code(change, id=id_, v=1) == "VERSION_CONFLICT"
 
 
+@pytest.mark.req("AD-27", "KN-85")
+async def test_the_chains_of_the_workspace_are_verified_for_admins_and_auditors_alone(
+    dan: GraphQLClient, cleo: GraphQLClient, ben: GraphQLClient
+) -> None:
+    await dan.ok('mutation { createPerson(displayName: "Otto", localId: "otto") { id } }')
+    await dan.ok("mutation { anchorAudit { seq } }")
+    chain = "{ ok brokenAtSeq reason headSeq }"
+    verify = f"{{ verifyAudit {{ ok administration {chain} anchors {chain} }} }}"
+    for who in (dan, cleo):
+        found = (await who.ok(verify))["verifyAudit"]
+        assert found["ok"]
+        assert found["administration"]["headSeq"] >= 1
+        assert found["anchors"] == {"ok": True, "brokenAtSeq": None, "reason": None, "headSeq": 1}
+    assert (await ben.ok(verify))["verifyAudit"] == {"ok": True, "administration": None, "anchors": None}
+
+
 @pytest.mark.req("AD-18", "AD-26")
 async def test_steps_of_administration_are_listed_without_names_to_admins_and_auditors_alone(
     dan: GraphQLClient, cleo: GraphQLClient, ben: GraphQLClient
