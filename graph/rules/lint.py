@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from graph.model.ids import NodeId
 from graph.rules.knowledge_settings import Settings
@@ -146,8 +147,25 @@ def _near_names(entries: Iterable[LintedEntry], similarity: float) -> list[Findi
     by_pool: dict[NodeId, list[NamedEntry]] = {}
     for entry in entries:
         by_pool.setdefault(entry.pool, []).append(NamedEntry(id=entry.id, names=entry.names))
-    return [
-        Finding(rule=LintRule.NEAR_NAME, entries=(NodeId(pair.first), NodeId(pair.second)))
-        for named in by_pool.values()
-        for pair in near_pairs(named, similarity=similarity)
-    ]
+    found = []
+    for named in by_pool.values():
+        few = len(named) < _KEPT_FROM
+        pairs = near_pairs(named, similarity=similarity) if few else _kept_pairs(_in_order(named), similarity)
+        found += [Finding(rule=LintRule.NEAR_NAME, entries=(NodeId(p.first), NodeId(p.second))) for p in pairs]
+    return found
+
+
+_KEPT_FROM = 500
+
+
+def _in_order(named: Iterable[NamedEntry]) -> tuple[NamedEntry, ...]:
+    return tuple(sorted(named, key=lambda entry: entry.id))
+
+
+@lru_cache(maxsize=16)
+def _kept_pairs(named: tuple[NamedEntry, ...], similarity: float) -> tuple[NearPair, ...]:
+    """Return the near pairs of many names; asked again about the very same names, it remembers.
+
+    It remembers what follows from its arguments, and nothing about who may see them.
+    """
+    return tuple(near_pairs(named, similarity=similarity))
