@@ -34,7 +34,7 @@ N = TypeVar("N", bound=Node)
 
 POOLS = SystemScope(reason="which pools a read touched")
 MAX_REPEATS = 20
-WORTH_A_STOP = 4
+WORTH_A_STOP = 2
 """A proof stops at what is decided, for one more round trip if it must go on, if that is so many times the asked."""
 
 
