@@ -64,7 +64,7 @@ def _is_message(found: Any) -> bool:
         return False
     match found.get("type"):
         case "connection_init" | "ping" | "pong":
-            return isinstance(found.get("payload", {}), dict)
+            return isinstance(found.get("payload"), dict | None)
         case "complete":
             return _is_id(found.get("id"))
         case "subscribe":
