@@ -1,4 +1,4 @@
-"""Why no text can be read from a file, a page or a document, in words for people. Pure. Source: MA-5."""
+"""Why a file, a page or a document is not read, in words for people. Pure. Source: MA-5."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ WHY: Final[Mapping[str, str]] = MappingProxyType(
         "too_large": "the file holds too much text; submit it in parts",
         "too_slow": "the file takes too long to read; submit it in parts or as plain text",
         "no_text": "the file holds no text (a scan?); submit one with text",
+        "erased": "it was erased here and stays so; its place still has it",
         "not_installed": "reading PDF and DOCX needs the extra rootward-server[documents] on the server",
     }
 )

@@ -49,6 +49,7 @@ from graph.store.query import And, Eq, Find
 from graph.text.similarity import name_key
 
 _NAMES = 12
+ERASED = "erased"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,10 +89,12 @@ async def mirror_document(cmd: Command, connector: Connector, document: ReadDocu
         await hold_dependents(cmd.writer, [version.id for version in versions])
     base = await hold(cmd.writer, _pool(connector), [mirror.entry_id] if mirror and mirror.entry_id else ())
     latest = versions[-1] if versions else None
+    if mirror is not None and latest is not None and latest.state == SourceState.ERASED:
+        return await _stays_erased(cmd, mirror, document.version)
     if mirror is not None and latest is not None and latest.content_hash == document.blob.sha256:
         return await _same_again(cmd, connector, mirror, versions, document.version)
     await hold_blob(cmd.writer, cmd.deps, document.blob.sha256)
-    source = _source(cmd, connector, document, latest)
+    source = _source(cmd, connector, document, latest, _state_of_next(mirror, latest))
     work = await _work(cmd, connector, base, mirror, source)
     known = (mirror, latest) if mirror is not None and latest is not None else None
     entry = write_mirror(work, source, paragraphs, _names(document), known)
@@ -158,6 +161,18 @@ async def _same_again(
     return "returned" if mirror.state == WITHDRAWN else "unchanged"
 
 
+async def _stays_erased(cmd: Command, mirror: Mirror, version: str) -> str:
+    """Note that a document was erased here: its place does not bring it back, whatever it says now (KN-81)."""
+    await cmd.writer.patch(mirror.id, {"source_version": version, "problem": ERASED, "misses": 0, "asked_at": cmd.at})
+    return "unchanged"
+
+
+def _state_of_next(mirror: Mirror | None, latest: Source | None) -> SourceState:
+    """Return the state of a new version: what a person withdrew stays so, what its place had lost is back."""
+    by_person = mirror is not None and mirror.state == LIVE and latest is not None and latest.state != SourceState.LIVE
+    return SourceState.WITHDRAWN if by_person else SourceState.LIVE
+
+
 def _seen(cmd: Command) -> dict[str, Any]:
     return {"state": LIVE, "misses": 0, "problem": None, "asked_at": cmd.at}
 
@@ -190,7 +205,9 @@ def _names(document: ReadDocument) -> list[str]:
     return list(islice(names_for(document.title or document.filename, document.external_id), _NAMES))
 
 
-def _source(cmd: Command, connector: Connector, document: ReadDocument, latest: Source | None) -> Source:
+def _source(
+    cmd: Command, connector: Connector, document: ReadDocument, latest: Source | None, state: SourceState
+) -> Source:
     own_id = cmd.deps.new_id(Source.PREFIX)
     return Source(
         id=own_id,
@@ -205,6 +222,7 @@ def _source(cmd: Command, connector: Connector, document: ReadDocument, latest: 
         title=document.title or document.filename,
         occurred_at=cmd.at if document.modified_at is None else document.modified_at,
         recorded_at=cmd.at,
+        state=state,
         version=1 if latest is None else latest.version + 1,
         source_version=document.version,
         series=own_id if latest is None else latest.series,

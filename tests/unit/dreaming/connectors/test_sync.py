@@ -19,7 +19,9 @@ from graph.services.access.settings_write import set_setting
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.connectors_provisioning import set_connector_state, sync_now
 from graph.services.knowledge.entries_write import delete_entry
+from graph.services.knowledge.erasure import erase_source
 from graph.services.knowledge.operations import apply_operations
+from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from tests.support.connected import Connected
 from tests.support.held_clock import HeldClock
 from tests.support.operations import add, block, cite, create
@@ -242,6 +244,32 @@ async def test_what_a_loss_hides_is_offered_to_be_written_from_other_evidence(
     await connected.sync()
     states = {row.item_id: row.state for row in await connected.pending()}
     assert (states[names.id], states[plan.id]) == ("pending", "consumed")
+
+
+@pytest.mark.req("KN-81")
+async def test_what_was_erased_here_is_not_brought_back_by_its_place(world: TeamWorld, connected: Connected) -> None:
+    await connected.sync()
+    (source,) = await connected.versions("plan.md")
+    await run(world, world.dan, lambda cmd: erase_source(cmd, source.id, "a right to be forgotten"))
+    connected.place.documents["plan.md"] = f"{PLAN} Again."
+    assert await connected.sync() == {"unchanged": 1}
+    (kept,) = await connected.versions("plan.md")
+    assert (kept.state, kept.text) == (SourceState.ERASED, "[erased]")
+    assert (await connected.mirrors())["plan.md"].problem == "erased"
+    assert await connected.sync() == {}
+
+
+@pytest.mark.req("MA-24")
+async def test_what_a_person_withdrew_stays_so_whatever_its_place_says(world: TeamWorld, connected: Connected) -> None:
+    await connected.sync()
+    entry = await connected.mirror("plan.md")
+    (source,) = await connected.versions("plan.md")
+    await run(world, world.dan, lambda cmd: withdraw_source(cmd, source.id, "not for us"))
+    connected.place.documents["plan.md"] = f"{PLAN} Again."
+    assert await connected.sync() == {"replaced": 1}
+    assert not await sees(world, world.ben, entry)
+    await run(world, world.dan, lambda cmd: return_source(cmd, source.id, "for us after all"))
+    assert (await texts(world, entry))[-1] == "Then we rest. Again."
 
 
 @pytest.mark.req("MA-20")
