@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -29,6 +30,8 @@ COUNTING = SystemScope(reason="what the sample dreamed")
 KINDS = ("stage_a", "stage_b", "learn_material")
 """Kinds of learning, in the order in which they are done."""
 MOST_STEPS = 100
+LIMIT_S = 600.0
+"""So long a start waits for a model; what is not done by then goes on in the background."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,13 +64,20 @@ class NightClock:
         await asyncio.sleep(seconds)
 
 
-async def dream(deps: Deps, models: ModelMaker, progress: Callable[[int], None] | None = None) -> tuple[str, ...]:
+async def dream(
+    deps: Deps,
+    models: ModelMaker,
+    progress: Callable[[int], None] | None = None,
+    *,
+    limit_s: float = LIMIT_S,
+) -> tuple[str, ...]:
     """Do all background learning that is due in the night; return the reason of each job that is not done.
 
     Args:
         deps: the ports of a store that holds the sample.
         models: who is asked.
         progress: told how many jobs are done.
+        limit_s: a model that takes longer is left to the background.
     """
     night = replace(deps, clock=NightClock())
     outcomes: list[str] = []
@@ -78,12 +88,14 @@ async def dream(deps: Deps, models: ModelMaker, progress: Callable[[int], None] 
         models=models,
         on_step=lambda kind, outcome: outcomes.append(outcome),
     )
-    for kind in KINDS:
-        if kind in LOOKOUTS:
-            await LOOKOUTS[kind](night)
-        while len(outcomes) < MOST_STEPS and await worker.step([kind]):
-            if progress is not None:
-                progress(len(outcomes))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(limit_s):
+            for kind in KINDS:
+                if kind in LOOKOUTS:
+                    await LOOKOUTS[kind](night)
+                while len(outcomes) < MOST_STEPS and await worker.step([kind]):
+                    if progress is not None:
+                        progress(len(outcomes))
     return await _unfinished(deps)
 
 

@@ -17,6 +17,7 @@ from api.cli.places import read_sample
 from api.cli.welcome import welcome
 from api.settings import Settings
 from graph.model.access import SystemScope
+from graph.model.errors import BadInput
 from graph.model.nodes.learning import DreamRun, ModelCall
 from graph.store.query import Find
 from tests.api.cli.support import Cli, Server
@@ -106,6 +107,14 @@ async def test_a_model_that_fails_does_not_stop_the_first_start(tmp_path: Path) 
     assert "MODEL_HTTP_401: the model's provider does not accept the credential" in shown
     kept = b"".join(file.read_bytes() for file in settings.data_dir.rglob("*") if file.is_file())
     assert b"key-canary" not in kept
+
+
+async def test_a_model_that_no_profile_takes_is_refused_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"data_dir": tmp_path / "data"})
+    with pytest.raises(BadInput) as refused:
+        await prepare(settings, FirstStart(sample=True, environ={"ROOTWARD_MODEL_URL": "not an address"}))
+    assert refused.value.details["field"] == "baseUrl"
+    assert not (settings.data_dir / "rootward.db").exists()
 
 
 @pytest.mark.req("AD-45")

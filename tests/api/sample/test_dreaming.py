@@ -181,6 +181,15 @@ async def test_an_answer_that_speaks_of_what_is_not_shown_is_never_given(told: T
     assert "MODEL_NOT_RECORDED" in await dream(told.deps, OneModel(model=other))
 
 
+async def test_a_model_that_never_answers_does_not_hold_up_the_start(told: Told) -> None:
+    async with ModelServer(replies=[Reply(hangs=True)]) as server:
+        choice = ModelChoice(provider="openai", model="small", base_url=f"{server.url}/v1")
+        await set_light(told.deps, told.made.caller, choice)
+        unfinished = await dream(told.deps, real_models(told.deps, {}), limit_s=0.5)
+    assert set(unfinished) == {"queued"}, "handed back, and nothing counts as failed"
+    assert all(job.lease_until is None for job in await told.all(Job))
+
+
 def one_episode_of_all(body: Any) -> str:
     """Answer like a model that makes one episode of whatever it is shown."""
     asked = str(body["messages"][-1]["content"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,9 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import structlog
 
-from api.observability import start_logging
 from dreaming.models.making import ProfileModels
 from dreaming.models.wrappers import TimedModel
 from dreaming.stage_a import dream_channel
@@ -33,6 +30,7 @@ from graph.services.learning.profiles import set_model_profile
 from graph.services.learning.stage_a import arrange_stage_a
 from tests.support.channel_room import QUIET, Room, answer, episode, names
 from tests.support.held_clock import HeldClock
+from tests.support.logs import everything_logged
 from tests.support.model_server import ModelServer, Reply
 from tests.support.world import TeamWorld
 
@@ -154,13 +152,8 @@ async def server() -> AsyncIterator[ModelServer]:
 @pytest.fixture
 def logs(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture[str]]:
     """Log everything, as in production."""
-    root = logging.getLogger()
-    before = (root.handlers[:], root.level)
-    start_logging("debug", "json")
-    root.setLevel(logging.DEBUG)
-    yield capsys
-    root.handlers, root.level = before
-    structlog.reset_defaults()
+    with everything_logged():
+        yield capsys
 
 
 @dataclass(kw_only=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import structlog
 
-from api.observability import start_logging
 from dreaming.models.port import ChatMessage, ModelRequest, Role
 from dreaming.models.provider import provider_model
 from graph.model.ids import NodeId, WorkspaceId
@@ -19,6 +16,7 @@ from graph.model.nodes.knowledge import BlockVersion
 from graph.model.nodes.learning import ModelProfile, ModelSpending
 from graph.model.time import Millis
 from graph.rules.model_reasons import advice_on
+from tests.support.logs import everything_logged
 from tests.support.model_server import ModelServer, Reply
 from tests.support.night import Night, Shown, everything
 from tests.support.operations import block, cite, create
@@ -44,13 +42,8 @@ async def server() -> AsyncIterator[ModelServer]:
 @pytest.fixture
 def logs(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture[str]]:
     """Log everything, as in production."""
-    root = logging.getLogger()
-    before = (root.handlers[:], root.level)
-    start_logging("debug", "json")
-    root.setLevel(logging.DEBUG)
-    yield capsys
-    root.handlers, root.level = before
-    structlog.reset_defaults()
+    with everything_logged():
+        yield capsys
 
 
 @pytest.fixture
