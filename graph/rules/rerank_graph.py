@@ -1,12 +1,13 @@
 """The built-in reranker ``graph``: better order from what the graph knows anyway, without a model.
 
-A candidate gains when its surroundings were found too and when the question names its people or its time. The
-reranker reads no text of the candidates. Source: RE-17.
+A candidate gains when its surroundings were found too, when it follows a question that was found, and when the question
+names its people or its time. Of the candidates' texts it knows how much they say, and whether they ask. Source: RE-17.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from math import prod
 from typing import Final
 
 import regex
@@ -20,33 +21,46 @@ from graph.text.words import fold
 class GraphWeights:
     """The constants of the reranker: few, round and chosen by hand on development data.
 
-    Each is what the feature may add at most, where 1 is what the best ranks give.
+    The base of a candidate comes from its ranks, 1 for the best; `answer` adds to it, the others multiply: by
+    1 + the constant where the feature is full, or for `brief` and `asking` by 1 - the constant.
 
     | constant | value | reason |
     |---|---|---|
     | ``rank_damping`` | 10 | as in the fusion: the first ranks differ much, later ones little |
-    | ``named`` | 0.5 | who speaks is half of what a question about a person asks; more drowns the words |
-    | ``dated`` | 0.5 | a date in the question is as telling as a name |
+    | ``answer`` | 0.2 | what follows a hit that asks is its answer, which seldom repeats the question's words |
+    | ``named`` | 1 | who speaks is half of what a question about a person asks |
+    | ``dated`` | 2 | a date is more telling than a name: few things happened then |
     | ``dated_half_days`` | 7 | people place events to the week, and tell of them in the days after |
-    | ``group`` | 0.2 | a conversation hit several times is about the matter, yet most of it is not the answer |
+    | ``group`` | 1 | a conversation hit several times is about the matter |
     | ``group_hits`` | 3 | three hits make a topic; counting all would prefer long conversations |
-    | ``neighbour`` | 0.1 | an answer follows what has the question's words; little, as the window has them too |
-    | ``shared_entry`` | 0.2 | what a found entry rests on is evidence, as much as a conversation's topic |
+    | ``shared_entry`` | 0.2 | what a found entry rests on is evidence |
+    | ``brief`` | 0.5 | of a few words no more than half can be the answer: thanks, greetings, assent |
+    | ``brief_tokens`` | 30 | two sentences; more says no more about who is right |
+    | ``asking`` | 0.1 | who asks does not answer, but may tell on the way |
     """
 
     rank_damping: float = 10.0
-    named: float = 0.5
-    dated: float = 0.5
+    answer: float = 0.2
+    named: float = 1.0
+    dated: float = 2.0
     dated_half_days: float = 7.0
-    group: float = 0.2
+    group: float = 1.0
     group_hits: int = 3
-    neighbour: float = 0.1
     shared_entry: float = 0.2
+    brief: float = 0.5
+    brief_tokens: int = 30
+    asking: float = 0.1
 
     @property
-    def total(self) -> float:
-        """The highest possible sum, so that scores can be brought to [0, 1]."""
-        return 1.0 + self.named + self.dated + self.group + self.neighbour + self.shared_entry
+    def most(self) -> float:
+        """The highest possible product, so that scores can be brought to [0, 1]."""
+        return (
+            (1.0 + self.answer)
+            * (1.0 + self.named)
+            * (1.0 + self.dated)
+            * (1.0 + self.group)
+            * (1.0 + self.shared_entry)
+        )
 
 
 DEFAULT_WEIGHTS: Final = GraphWeights()
@@ -68,6 +82,8 @@ class GraphCandidate:
         last_day: the last such day; None for the first.
         group: id of the thread, or else of the conversation, it belongs to.
         before: id of the message directly before it in the talk.
+        tokens: how much a message says; None for what is no message.
+        asks: a message that ends with a question.
         sources: ids of the raw sources it is or rests on.
     """
 
@@ -79,6 +95,8 @@ class GraphCandidate:
     last_day: date | None = None
     group: str | None = None
     before: str | None = None
+    tokens: int | None = None
+    asks: bool = False
     sources: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -103,34 +121,73 @@ def graph_scores(
     True
     """
     bases = _bases(candidates, weights.rank_damping)
-    groups = _group_strength(candidates, bases, weights.group_hits)
-    entries = _entry_strength(candidates, bases)
-    asked = _Question(question, today)
-    lifts = {
-        candidate.id: weights.named * asked.names_any(candidate.names)
-        + weights.dated * asked.date_nearness(candidate, weights.dated_half_days)
-        + weights.group * (groups[candidate.group] if candidate.group is not None else 0.0)
-        + _neighbour(candidate, bases, weights.neighbour)
-        + weights.shared_entry * _shared(candidate, entries)
-        for candidate in candidates
-    }
-    return [(bases[c.id] + _lift(c, lifts)) / weights.total for c in candidates]
+    found = _Found(
+        weights=weights,
+        bases=bases,
+        asking={candidate.id for candidate in candidates if candidate.asks},
+        groups=_group_strength(candidates, bases, weights.group_hits),
+        entries=_entry_strength(candidates, bases),
+        question=_Question(question, today),
+    )
+    lifts = {candidate.id: (found.added(candidate), found.factor(candidate)) for candidate in candidates}
+    scores = []
+    for candidate in candidates:
+        added, factor = _lift(candidate, lifts)
+        scores.append((bases[candidate.id] + added) * factor / weights.most)
+    return scores
 
 
-def _lift(candidate: GraphCandidate, lifts: Mapping[str, float]) -> float:
+def _lift(candidate: GraphCandidate, lifts: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """Return what a candidate gains: an entry at least as much as any found message it rests on.
 
     What speaks for a message speaks for what is believed because of it, so that the present understanding never
     comes behind the utterance it was made of (KN-1).
     """
     own = lifts[candidate.id]
-    return max([own, *(lifts.get(source, 0.0) for source in candidate.sources)]) if candidate.is_entry else own
+    if not candidate.is_entry:
+        return own
+    all_ = [own, *(lifts[source] for source in candidate.sources if source in lifts)]
+    return max(added for added, _ in all_), max(factor for _, factor in all_)
 
 
-def _neighbour(candidate: GraphCandidate, bases: Mapping[str, float], most: float) -> float:
-    """Return what a message gains from the hit directly before it: never enough to pass that hit by this alone."""
-    before = bases.get(candidate.before, 0.0) if candidate.before is not None else 0.0
-    return max(0.0, min(most * before, _BEHIND * (before - bases[candidate.id])))
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """All that was found, as the surroundings of each candidate."""
+
+    weights: GraphWeights
+    bases: Mapping[str, float]
+    asking: set[str]
+    groups: Mapping[str | None, float]
+    entries: Mapping[str, Sequence[tuple[float, str]]]
+    question: "_Question"
+
+    def added(self, candidate: GraphCandidate) -> float:
+        """Return what a message gains from a hit directly before it that asks; never enough to pass it by this alone.
+
+        Any other neighbour counts through the text that the two have together, where it was found.
+        """
+        if candidate.before is None or candidate.before not in self.asking:
+            return 0.0
+        before = self.bases[candidate.before]
+        return max(0.0, min(self.weights.answer * before, _BEHIND * (before - self.bases[candidate.id])))
+
+    def factor(self, candidate: GraphCandidate) -> float:
+        """Return by how much people, time, surroundings and what it says raise or lower a candidate."""
+        weights = self.weights
+        group = self.groups[candidate.group] if candidate.group is not None else 0.0
+        raised = (
+            (1.0 + weights.named * self.question.names_any(candidate.names))
+            * (1.0 + weights.dated * self.question.date_nearness(candidate, weights.dated_half_days))
+            * (1.0 + weights.group * group)
+            * (1.0 + weights.shared_entry * _shared(candidate, self.entries))
+        )
+        return raised * self._substance(candidate) * (1.0 - weights.asking * candidate.asks)
+
+    def _substance(self, candidate: GraphCandidate) -> float:
+        if candidate.tokens is None:
+            return 1.0
+        brief = self.weights.brief
+        return 1.0 - brief + brief * min(1.0, candidate.tokens / self.weights.brief_tokens)
 
 
 class _Question:

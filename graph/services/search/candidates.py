@@ -22,9 +22,12 @@ from graph.services.knowledge.views import EntryView
 from graph.services.learning.episode_messages import episode_messages
 from graph.services.search.values import Candidate, Ranking, RerankInfo
 from graph.store.query import Direction
+from graph.text.tokens import Tokenizer
 
 _KINDS = {Entry.PREFIX: ItemKind.ENTRY, Episode.PREFIX: ItemKind.EPISODE, Source.PREFIX: ItemKind.MESSAGE}
 GRAPH, NONE = "graph", "none"
+_LOOKED_AT = 300
+"""So many characters tell whether a message says much."""
 
 
 async def scored(
@@ -123,7 +126,7 @@ async def _features(session: Session, candidates: Sequence[Candidate]) -> list[G
         elif candidate.kind is ItemKind.EPISODE:
             made.append(_episode_features(candidate, talks[candidate.id]))
         else:
-            made.append(_message_features(candidate, places))
+            made.append(_message_features(session.deps.tokenizer, candidate, places))
     return made
 
 
@@ -154,7 +157,9 @@ def _one_of(groups: Iterable[str]) -> str | None:
     return different.pop() if len(different) == 1 else None
 
 
-def _message_features(candidate: Candidate, places: Mapping[tuple[str, str, int], NodeId]) -> GraphCandidate:
+def _message_features(
+    tokenizer: Tokenizer, candidate: Candidate, places: Mapping[tuple[str, str, int], NodeId]
+) -> GraphCandidate:
     node = candidate.node
     channel, thread, seq = _place(node)
     return GraphCandidate(
@@ -164,6 +169,8 @@ def _message_features(candidate: Candidate, places: Mapping[tuple[str, str, int]
         first_day=_day(node.occurred_at),
         group=thread or f"{node.conversation_id}:{_day(node.occurred_at)}",
         before=places.get((channel, thread, seq - 1)),
+        tokens=tokenizer.count(node.text[:_LOOKED_AT]),
+        asks=node.text.rstrip().endswith(("?", "？")),
         sources=frozenset({candidate.id}),
     )
 
