@@ -8,8 +8,11 @@ from typing import Any
 
 from graph.model.access import Scope, Viewer
 from graph.model.edges import Edge, EdgeType
-from graph.model.ids import NodeId
+from graph.model.ids import NodeId, prefix_of
 from graph.model.making import maker
+from graph.model.nodes.evidence import Episode, Source
+from graph.model.nodes.knowledge import Attribute, BlockVersion, EntryVersion, Facet, RelationVersion
+from graph.model.nodes.learning import Lesson, MemoLine
 from graph.store.embedded.listing import SEEN, by_table
 from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed, texts_from
@@ -21,6 +24,11 @@ EdgeRow = tuple[str, NodeId, NodeId, str, str | None, str | None]
 _AT = {Direction.OUT: "source", Direction.IN: "target"}
 _TYPES = {str(type): type for type in EdgeType}
 _EDGE = maker(Edge)
+_FEW_LINKS = frozenset(
+    kind.PREFIX
+    for kind in (Source, Episode, Facet, EntryVersion, BlockVersion, Attribute, RelationVersion, Lesson, MemoLine)
+)
+"""Kinds of which little goes out but what they rest on: one look-up for all their edges is cheaper than one a type."""
 
 
 def edges(
@@ -81,10 +89,33 @@ def edge_of(row: EdgeRow) -> Edge:
 def _at(
     session: Session, ids: Iterable[NodeId], types: str, direction: Direction, *, props: bool, limit: int = -1
 ) -> list[Any]:
+    if direction is Direction.IN:
+        return _seek(session, ids, types, direction, props=props, limit=limit)
+    few: list[NodeId] = []
+    many: list[NodeId] = []
+    for id in ids:
+        (few if prefix_of(id) in _FEW_LINKS else many).append(id)
+    rows = _seek(session, few, types, direction, props=props, limit=limit, scan=True) if few else []
+    if many and (limit < 0 or len(rows) < limit):
+        rows += _seek(session, many, types, direction, props=props, limit=limit)
+    return rows
+
+
+def _seek(
+    session: Session,
+    ids: Iterable[NodeId],
+    types: str,
+    direction: Direction,
+    *,
+    props: bool,
+    limit: int,
+    scan: bool = False,
+) -> list[Any]:
+    """Return the edges at `ids`: by a look-up for each type, or with `scan` by one for all, fitting or not."""
     at = _AT[direction]
     sql = (
         f"SELECT e.type, e.source, e.target, e.key, {'e.props' if props else 'NULL'}, e.record FROM json_each(?) w"
-        f" CROSS JOIN edge e ON e.{at} = w.value AND e.type IN (SELECT value FROM json_each(?))"
+        f" CROSS JOIN edge e ON e.{at} = w.value AND {'+' * scan}e.type IN (SELECT value FROM json_each(?))"
         f" LIMIT {limit:d}"
     )
     return session.db.execute(sql, (listed(ids), types)).fetchall()
