@@ -7,7 +7,6 @@ names its people or its time. Of the candidates' texts it knows how much they sa
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from math import prod
 from typing import Final
 
 import regex
