@@ -12,7 +12,7 @@ from graph.model.errors import BadInput, QueryTooComplex
 
 SCHEMA = build_schema(
     """
-    type Query { entries(first: Int = 20): EntryConnection! entry: Entry name: String }
+    type Query { entries(first: Int = 20): EntryConnection! entry: Entry name: String blocks(first: Int): [Block!]! }
     type EntryConnection { edges: [EntryEdge!]! pageInfo: PageInfo! totalCount: Int! }
     type EntryEdge { cursor: String! node: Entry! }
     type PageInfo { hasNextPage: Boolean! }
@@ -45,6 +45,7 @@ def cost(query: str, limits: Limits = ROOMY, **variables: Any) -> int:
         ("{ entries(first: 50) { edges { node { blocks { citations { quote } } } } } }", 50 + 250 + 1_250),
         ("{ entries(first: 10) { edges { node { entries(first: 10) { edges { node { id } } } } } } }", 110),
         ("{ a: entry { id } b: entry { id } }", 2),
+        ("{ blocks(first: 7) { citations { quote } } }", 7 + 35),
         ("query { entry { ...E } } fragment E on Entry { blocks { id } }", 6),
         ("{ entries(first: 3) { ...C } } fragment C on EntryConnection { edges { node { id } } }", 3),
         ("{ entry { ... on Entry { self { id } } } }", 2),
