@@ -44,7 +44,7 @@ query($id: ID!) {
 ENTRIES = """
 query($owner: ID!) {
   entries(ownerId: $owner, first: 50) {
-    edges { node { id name readOnly sources { edges { node { id kind } } } } }
+    edges { node { id name readOnly sources { edges { node { id kind sourceVersion } } } } }
   }
 }
 """
@@ -114,7 +114,7 @@ async def test_19_connector_document_withdrawn(stage: Stage, clock: HeldClock, p
     assert shown["readOnly"] is True
     (source,) = shown["sources"]["edges"]
     document = source["node"]["id"]
-    assert source["node"]["kind"] == "CONNECTOR_DOC"
+    assert (source["node"]["kind"], source["node"]["sourceVersion"]) == ("CONNECTOR_DOC", TEXT)
     (synced,) = (await stage.ana.ok(AUDIT, target=shown["id"]))["auditLog"]["edges"]
     assert synced["node"]["operation"] == "mirror.sync"
     assert (synced["node"]["actorKind"], synced["node"]["actor"]["displayName"]) == ("CONNECTOR", "Handbook")

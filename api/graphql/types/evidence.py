@@ -110,6 +110,8 @@ class Source(Node):
     state: enums.SourceState
     version: int
     latest: bool
+    source_version: str | None = strawberry.field(description="The name that its place gives this version.")
+    address: str | None = strawberry.field(description="Where a page or a document of a connector was found.")
     title: str | None
     text: str
     content_hash: str
@@ -132,6 +134,8 @@ class Source(Node):
             state=evidence.SourceState(node.state),
             version=node.version,
             latest=node.latest,
+            source_version=node.source_version,
+            address=node.meta.get("address") if isinstance(node.meta, dict) else None,
             title=node.title,
             text=node.text,
             content_hash=node.content_hash,
