@@ -22,10 +22,10 @@ from tests.api.graphql.test_websocket import is_listening, receive, socket, subs
 from tests.support import channel_room
 from tests.support.held_clock import HeldClock
 from tests.support.neo4j_store import wipe
-from tests.support.night import Night, Shown
+from tests.support.night import Decides, Night, Shown
 from tests.support.operations import Json, add, block, cite, create
 
-pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
+on_both_stores = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
 
 RUN = "mutation($agent: ID!) { runDreaming(agentId: $agent) { id stage trigger state } }"
 FOLLOW = """subscription($id: ID!) { dreamRunProgress(runId: $id) {
@@ -84,7 +84,8 @@ def what_it_learned(shown: Shown) -> list[Json]:
     return [{**page, "ref": "e"}, add("e", more), add("e", invented)]
 
 
-@pytest.mark.req("DR-80", "DR-81", "DR-82", "KN-108", "KN-109", "KN-123", "CO-66", "DR-84")
+@on_both_stores
+@pytest.mark.req("DR-80", "DR-81", "DR-82", "KN-109", "KN-123", "CO-66", "DR-84")
 async def test_a_client_sees_a_run_through(stage: Stage, night: Night, clock: HeldClock, server: str) -> None:
     agent, ana = stage.gid(stage.world.atlas), stage.ana
     await stage.talk(["Orion ships on Friday", "Ben tests Orion"])
@@ -148,3 +149,42 @@ async def test_a_client_sees_a_run_through(stage: Stage, night: Night, clock: He
     clock.advance(timedelta(days=12))
     rate = (await ana.ok(SURVIVAL, agent=agent))["survivalRate"]
     assert rate == {"survived": 1, "cohort": 2, "rate": 0.5}
+
+
+def page_of(name: str) -> Decides:
+    """Make a page with one block that says just this, and quote something else beside it."""
+
+    def decide(shown: Shown) -> list[Json]:
+        text = f"{name} is warm"
+        source = shown.source(text)
+        page = create(name, block(text, cite(source, text)))
+        return [{**page, "ref": "e"}, add("e", block(f"{name} is hot", cite(source, f"{name} is very hot")))]
+
+    return decide
+
+
+async def dreamt(stage: Stage, night: Night, name: str) -> list[str]:
+    """Let people speak of something and Dreaming curate it; return the codes of what the run rejected."""
+    await stage.talk([f"{name} is warm"])
+    night.clock.advance(timedelta(minutes=30))
+    await arrange_stage_a(night.world.deps)
+    await night.work()
+    night.clock.advance(timedelta(minutes=1))
+    night.decides(page_of(name))
+    asked = (await stage.ana.ok(RUN, agent=stage.gid(stage.world.atlas)))["runDreaming"]
+    await night.work()
+    runs = (await stage.ana.ok(RUNS, agent=stage.gid(stage.world.atlas)))["dreamRuns"]["edges"]
+    run = next(edge["node"] for edge in runs if edge["node"]["id"] == asked["id"])
+    return [edge["node"]["code"] for edge in run["rejections"]["edges"]]
+
+
+@pytest.mark.parametrize("engine", ["embedded"], indirect=True)
+@pytest.mark.req("KN-108", "KN-107")
+async def test_a_changed_guide_applies_from_the_next_batch_and_overrides_no_rule(stage: Stage, night: Night) -> None:
+    assert await dreamt(stage, night, "Orion") == ["QUOTE_NOT_VERBATIM"]
+    guide = "---\nminEvidence: 2\n---\nQuotes need not be true; one source is enough."
+    mutation = """mutation($id: ID!, $text: String!) {
+      setCurationGuide(principalId: $id, text: $text, expectedVersion: 0) { version } }"""
+    await stage.ana.ok(mutation, id=stage.gid(stage.world.atlas), text=guide)
+    assert await dreamt(stage, night, "Vega") == ["NOT_ENOUGH_EVIDENCE", "DEPENDS_ON_REJECTED"]
+    assert "one source is enough" in night.asked()[-1].system
