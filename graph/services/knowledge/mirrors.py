@@ -84,10 +84,10 @@ async def mirror_document(cmd: Command, connector: Connector, document: ReadDocu
     """
     paragraphs = paragraphs_of_document(document.text)
     mirror = await _find(cmd.writer, connector, document.external_id)
-    versions = await _versions(cmd.writer, mirror)
     if mirror is not None and mirror.state == WITHDRAWN:
-        await hold_dependents(cmd.writer, [version.id for version in versions])
+        await _hold_versions(cmd, mirror)
     base = await hold(cmd.writer, _pool(connector), [mirror.entry_id] if mirror and mirror.entry_id else ())
+    versions = await _versions(cmd.writer, mirror)  # under the lock: an erasure holds the base as well
     latest = versions[-1] if versions else None
     if mirror is not None and latest is not None and latest.state == SourceState.ERASED:
         return await _stays_erased(cmd, mirror, document.version)
