@@ -13,7 +13,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import MessageVector, WindowVector
 from graph.model.nodes.work import Job
 from graph.services.access.session import read
-from graph.services.learning.embedding import arrange_embedding, embed_key
+from graph.services.learning.embedding import embed_key
 from graph.services.learning.embedding_status import VectorState, vector_states
 from graph.services.learning.jobs import find_job
 from graph.services.search.search import memory_search
@@ -65,8 +65,8 @@ class Desk:
     async def embed(self) -> list[str]:
         """Look what waits, do what is due, and return how it ended."""
         self.outcomes.clear()
-        await arrange_embedding(self.world.deps)
         worker = self.worker()
+        await worker.look_out()
         while await worker.step():
             pass
         return list(self.outcomes)
