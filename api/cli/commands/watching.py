@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -11,10 +12,18 @@ from api.cli import shown
 from api.cli.commands.asking import Agent, As
 from api.cli.given import chosen
 from graph.rules.jobs import JobState
-from graph.rules.lint import LintRule
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="As `jobs list` shows it.")]
 UNDER_WAY = [JobState.QUEUED, JobState.RUNNING, JobState.PARKED]
+
+
+class Rule(StrEnum):
+    """The rules of the lint; named here, because loading what they are made of would slow every command."""
+
+    DATED_NAME = "dated_name"
+    NEAR_NAME = "near_name"
+    LONG_ENTRY = "long_entry"
+    NO_BLOCKS = "no_blocks"
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +55,7 @@ def status(who: As = None, agent: Agent = "") -> None:
 def lint(
     who: As = None,
     agent: Agent = "",
-    rule: Annotated[list[LintRule] | None, typer.Option(help="Only these; may be given more than once.")] = None,
+    rule: Annotated[list[Rule] | None, typer.Option(help="Only these; may be given more than once.")] = None,
     most: Annotated[int, typer.Option(min=1, max=100, help="At most so many findings.")] = 20,
 ) -> None:
     """List dated names, near names, over-long entries and entries without body."""

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from api.cli.commands.watching import Rule
+from graph.rules.lint import LintRule
 from tests.api.cli.support import Cli, Server
 
 
@@ -75,3 +77,7 @@ def test_without_a_server_a_run_is_asked_for_and_nobody_waits(made: Cli) -> None
     shown = made.ok("dream", "status")
     assert "light_profile_unavailable" in shown
     assert "no run can start: light_profile_unavailable" in shown
+
+
+def test_the_rules_that_can_be_asked_for_are_those_of_the_lint() -> None:
+    assert {rule.name: rule.value for rule in Rule} == {rule.name: rule.value for rule in LintRule}
