@@ -67,6 +67,12 @@ def test_what_an_equality_fixes_leads_the_order_so_that_a_compound_index_gives_i
     assert order_by(AuditRecord, By("seq"), Eq("pool", "knb_1"), backward=False) == "n.`kbId`, n.`seq`, n.id"
 
 
+def test_along_an_index_only_its_own_fields_lead_the_order() -> None:
+    where = And((Eq("actor_id", "prn_1"), Eq("pool", "knb_1")))
+    order = order_by(AuditRecord, By("seq"), where, backward=True, leading=("pool",))
+    assert order == "n.`kbId` DESC, n.`seq` DESC, n.id DESC"
+
+
 def test_enum_members_are_sent_as_plain_texts() -> None:
     compiler = Compiler(BlockVersion)
     compiler.where(Eq("basis", "stated"))

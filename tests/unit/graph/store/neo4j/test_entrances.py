@@ -3,10 +3,11 @@ from typing import Any
 import pytest
 
 from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import BlockVersion, Entry
 from graph.store.neo4j import entrances
 from graph.store.neo4j.driver import Rows
-from graph.store.query import And, Eq, Linked, Or, Where
+from graph.store.query import And, By, Eq, Linked, Or, Range, Where
 
 
 class Counting:
@@ -47,3 +48,12 @@ def test_a_scope_that_sees_all_goes_in_by_a_link_or_by_the_kind() -> None:
     linked = entrances.through_kind(Entry, Linked(["CITES"], [NodeId("src_1")]))
     assert linked.parameters == {"targets": ["src_1"]}
     assert entrances.through_kind(Entry, None).text == "MATCH (n:Entry)"
+
+
+def test_a_walk_along_an_index_begins_at_the_bound_of_the_condition() -> None:
+    where = And((Eq("pool", NodeId("knb_1")), Eq("kind", "message"), Range("occurred_at", None, 7)))
+    found = entrances.along_order(Source, where, By("occurred_at", descending=True))
+    assert found is not None
+    assert found.condition == "(n.`kbId` = $along0) AND (n.`occurredAt` < $along1)"
+    assert found.parameters == {"along0": "knb_1", "along1": 7}
+    assert found.leading == ("pool",)
