@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graph.model.nodes.learning import DreamBatch, DreamRun, RunState, Stage
+from graph.model.nodes.learning import DreamBatch, DreamRun, RunState, Stage, Trigger
 
 
 def as_seen(run: DreamRun, batches: Sequence[DreamBatch]) -> DreamRun:
-    """Return a run with the sums, state and error of these batches of it; one of Stage A as it is: it has one base.
+    """Return a run with the sums, state and error of these batches of it.
+
+    One of Stage A, or about one material, is told as it is: it has one base.
 
     Args:
         run: of which the reader was found to see something.
         batches: those of its batches that he sees.
     """
-    if run.stage != Stage.B:
+    if run.stage != Stage.B or run.trigger == Trigger.MATERIAL:
         return run
     done = [batch for batch in batches if batch.state == RunState.SUCCEEDED]
     failed = [batch for batch in batches if batch.state == RunState.FAILED]

@@ -48,5 +48,6 @@ def test_a_run_under_way_is_under_way_for_everybody() -> None:
     assert as_seen(run(state="running"), [PRIVATE]).error is None
 
 
-def test_a_run_of_stage_a_is_told_as_it_is() -> None:
-    assert as_seen(run(stage="a", operations=9, error="X"), []) == run(stage="a", operations=9, error="X")
+def test_a_run_over_one_base_is_told_as_it_is() -> None:
+    for one in (run(stage="a", operations=9, error="X"), run(trigger="material", materials_processed=1)):
+        assert as_seen(one, [SHARED]) == one
