@@ -211,7 +211,7 @@ def seal(
     Raises:
         BadInput: an image cannot be kept exactly as JSON.
     """
-    before, after, reason = (commitment_to(value, salt) for value in (draft.before, draft.after, draft.reason))
+    before, after, reason = commitments_to((draft.before, draft.after, draft.reason), salt)
     unsealed = SealedAudit(
         id=record_id,
         pool=pool,
@@ -252,9 +252,25 @@ def erased_sources(records: Iterable[SealedAudit]) -> frozenset[str]:
     return frozenset(found)
 
 
-def commitment_to(image: Json, salt: bytes) -> str:
-    """Return the commitment to an image or reason, "" to none."""
-    return "" if image is None else commit_image(image, salt)
+def commitments_to(values: Iterable[Json], salt: bytes) -> tuple[str, ...]:
+    """Return what `commit_image` gives for each of several images under one salt, and "" for None.
+
+    Both hashes of HMAC begin with the key alone, so they are begun once for all. Source: RFC 2104.
+    """
+    key = (hashlib.sha256(salt).digest() if len(salt) > _BLOCK_BYTES else salt).ljust(_BLOCK_BYTES, b"\0")
+    inner, outer = hashlib.sha256(key.translate(_INNER)), hashlib.sha256(key.translate(_OUTER))
+    return tuple(["" if value is None else _keyed(inner.copy(), outer.copy(), value) for value in values])
+
+
+def _keyed(inner: Any, outer: Any, value: Json) -> str:
+    inner.update(canonical_json(value))
+    outer.update(inner.digest())
+    return str(outer.hexdigest())
+
+
+_BLOCK_BYTES = 64
+_INNER = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
 
 
 def _erased(value: Json) -> str | None:

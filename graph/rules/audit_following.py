@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graph.model.errors import BadInput
-from graph.rules.audit_chain import ERASED, GENESIS, Head, SealedAudit, chain_hash, commitment_to, covered_fields
+from graph.rules.audit_chain import ERASED, GENESIS, Head, SealedAudit, chain_hash, commitments_to, covered_fields
 
 
 def keeps_images(record: SealedAudit) -> bool:
@@ -113,7 +113,7 @@ def _image_break(record: SealedAudit, erased: Container[str] | None) -> ChainBre
         return _erasure_break(record, erased)
     try:
         salt = bytes.fromhex(record.salt)
-        kept = tuple([commitment_to(value, salt) for value in record.committed])
+        kept = commitments_to(record.committed, salt)
     except (BadInput, ValueError, TypeError):
         return ChainBreak.IMAGE
     wanted_salt = salt.hex() if any(kept) else ""

@@ -9,8 +9,19 @@ from typing import Any
 import pytest
 
 from graph.model.errors import BadInput
+from graph.model.fields import Json
 from graph.model.ids import NodeId, WorkspaceId
-from graph.rules.audit_chain import ERASED, GENESIS, Head, SealedAudit, commit_image, erase_images, erased_sources, seal
+from graph.rules.audit_chain import (
+    ERASED,
+    GENESIS,
+    Head,
+    SealedAudit,
+    commit_image,
+    commitments_to,
+    erase_images,
+    erased_sources,
+    seal,
+)
 from graph.rules.audit_following import ChainBreak, verify_chain
 from graph.rules.audit_operations import AuditOperation, is_restorable
 from graph.rules.images import erase_image
@@ -166,3 +177,10 @@ def test_only_changes_of_knowledge_can_be_restored() -> None:
         "settings.write",
     }
     assert {"restore", "entry.delete", "memo.write", "lesson.edit", "guide.write"} <= set(AuditOperation) - refused
+
+
+@pytest.mark.parametrize("salt", [b"", b"short", b"s" * 32, b"s" * 64, b"longer than a block of the hash " * 3])
+def test_commitments_of_one_salt_are_those_of_each_image_alone(salt: bytes) -> None:
+    images: list[Json] = [{"text": "Builds kilns"}, None, "a reason", ["é", 1.5, None], {}]
+    alone = tuple("" if image is None else commit_image(image, salt) for image in images)
+    assert commitments_to(images, salt) == alone
