@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from graph.model.fields import Node
 from graph.model.ids import NodeId
+from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.learning import Connector, DreamRun, MemoLine, ResidentMemo, RunState
 from graph.model.nodes.people import Principal
@@ -32,7 +33,7 @@ from graph.services.knowledge.lint import Linted, lint_of
 from graph.services.knowledge.owners import watched_bases
 from graph.services.learning.embedding_status import EmbeddingState, VectorState, embedding_state, vector_states
 from graph.services.learning.stage_a_status import StageAState, stage_a_states, unread_stage_a_states
-from graph.services.learning.stage_b_hidden import entries_with_hidden_blocks
+from graph.services.learning.stage_b_hidden import HIDDEN, entries_with_hidden_blocks
 from graph.services.learning.stage_b_status import StageBState, stage_b_state
 from graph.services.learning.stuck import Stuck, StuckTask, stuck_work
 from graph.services.settings import load_settings
@@ -275,12 +276,19 @@ def _third_sync(connector: Connector, waits: Sequence[int]) -> Millis:
 async def _withdrawn(session: Session, bases: Sequence[KnowledgeBase]) -> list[Affected]:
     """Return the entries that the caller sees and that have blocks nobody sees any more, since their source went."""
     pools = [base.id for base in bases]
-    entries = [entry for base in bases for entry in await entries_with_hidden_blocks(session.reader, base, pools)]
-    if not entries:
+    if not await _any_gone(session, pools):
         return []
+    entries = [entry for base in bases for entry in await entries_with_hidden_blocks(session.reader, base, pools)]
     shown = await session.reader.get(session.viewer, entries)
     since = await _lost_at(session, pools)
     return [Affected(id=entry, since=since or bases[0].created_at) for entry in entries if entry in shown]
+
+
+async def _any_gone(session: Session, pools: Sequence[NodeId]) -> bool:
+    """Return whether any source of these pools is withdrawn or erased; mostly none is."""
+    gone = In("state", [str(SourceState.WITHDRAWN), str(SourceState.ERASED)])
+    query = Find(kind=Source, where=And((In("pool", list(pools)), gone)), first=1)
+    return bool((await session.reader.find(HIDDEN, query)).nodes)
 
 
 async def _lost_at(session: Session, pools: Sequence[NodeId]) -> Millis | None:
