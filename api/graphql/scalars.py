@@ -25,6 +25,7 @@ class SaidAt:
     at: Millis
     offset: int | None
 
+
 MAX_LONG = 2**63 - 1
 
 

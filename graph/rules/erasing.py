@@ -109,7 +109,9 @@ def _is_lost(need: Need, sources: set[NodeId], ends: set[NodeId] | None, lost: s
 
 
 def _with_vector(node: BlockVersion | Episode, fields: dict[str, Any]) -> Blanked:
-    return Blanked(fields={**fields, "embedding": None, "embedding_model": NO_VECTOR}, vector=node.embedding is not None)
+    return Blanked(
+        fields={**fields, "embedding": None, "embedding_model": NO_VECTOR}, vector=node.embedding is not None
+    )
 
 
 def _if_there(text: str | None) -> str | None:

@@ -227,9 +227,7 @@ def _draft(cmd: Command, first: Source, ids: Sequence[NodeId], reason: str) -> A
     )
 
 
-async def _commit(
-    cmd: Command, changes: Changes, versions: Sequence[Source], counts: Counter[str]
-) -> AuditRecord:
+async def _commit(cmd: Command, changes: Changes, versions: Sequence[Source], counts: Counter[str]) -> AuditRecord:
     pool = versions[0].pool
     assert pool is not None
     language = (await load_settings(cmd.writer, cmd.caller.workspace))["search.default_language"]

@@ -19,7 +19,8 @@ mutation($conversation: ID!, $messages: [MessageInput!]!) {
   ingestMessages(conversationId: $conversation, messages: $messages) { sourceIds arrivals }
 }
 """
-NODE = "query($id: ID!) { node(id: $id) { id __typename ... on Source { text occurredAt saidAt author { displayName } } } }"
+NODE = """query($id: ID!) { node(id: $id) {
+  id __typename ... on Source { text occurredAt saidAt author { displayName } } } }"""
 EXPLAIN = "query($id: ID!) { explainVisibility(id: $id) { visible nodes { kind passed } } }"
 PROVENANCE = "query($id: ID!) { provenance(id: $id) { root { id } truncated } }"
 
