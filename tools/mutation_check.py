@@ -184,6 +184,20 @@ MUTATIONS: tuple[Mutation, ...] = (
         tests=("tests/unit/graph/rules/test_visibility.py",),
     ),
     Mutation(
+        name="law: what was decided before is shown, hidden or not",
+        file=LAW,
+        old="                if guard.node in self.before.shown:\n",
+        new="                if True:\n",
+        tests=("tests/property/rules/test_law_in_parts.py",),
+    ),
+    Mutation(
+        name="upkeep: new nodes do not demand what their links say",
+        file=UPKEEP,
+        old="source_graph((*guards, *beneath.values()), edges), new, known)",
+        new="source_graph((*guards, *beneath.values()), edges[1:]), new, known)",
+        tests=UPKEEP_TESTS[:1],
+    ),
+    Mutation(
         name="audience: only direct dependents are computed anew",
         file=AUDIENCE,
         old="                queue.append(edge.source)\n    return frozenset(found)",
