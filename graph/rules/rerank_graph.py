@@ -34,7 +34,7 @@ class GraphWeights:
     | ``group_hits`` | 3 | three hits make a topic; counting all would prefer long conversations |
     | ``shared_entry`` | 0.2 | what a found entry rests on is evidence |
     | ``brief`` | 0.5 | of a few words no more than half can be the answer: thanks, greetings, assent |
-    | ``brief_tokens`` | 30 | two sentences; more says no more about who is right |
+    | ``brief_tokens`` | 40 | two or three sentences; more says no more about who is right |
     | ``asking`` | 0.1 | who asks does not answer, but may tell on the way |
     """
 
@@ -47,7 +47,7 @@ class GraphWeights:
     group_hits: int = 3
     shared_entry: float = 0.2
     brief: float = 0.5
-    brief_tokens: int = 30
+    brief_tokens: int = 40
     asking: float = 0.1
 
     @property
