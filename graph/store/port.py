@@ -134,7 +134,8 @@ class Writer(Reader, Protocol):
         """Insert nodes; a placeholder of the same id is replaced and keeps its links.
 
         Raises:
-            AlreadyExists: the id or a unique key is taken; the transaction must be given up.
+            AlreadyExists: the id or a unique key is taken; the transaction must be given up. An engine that gathers
+                writes may raise it only at a later call, or when the transaction ends.
         """
         ...
 
