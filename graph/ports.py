@@ -136,10 +136,13 @@ class Look:
     Attributes:
         ask_for_others: documents that were there before and are not listed can be asked for one by one, and how
             soon again; None: not being listed says nothing about them, such as old items of a feed.
+        ask_for_listed: how soon documents whose listed version did not move are asked for again all the same, where
+            being listed does not say that they may be read, such as pages behind a feed; None: never.
     """
 
     documents: tuple[ListedDocument, ...]
     ask_for_others: timedelta | None
+    ask_for_listed: timedelta | None = None
 
 
 class DocumentPlaces(Protocol):

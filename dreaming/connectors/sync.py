@@ -96,7 +96,7 @@ async def _settle_all(sync: _Sync) -> None:
     look = await sync.place.look(options, max_bytes=sync.max_bytes)
     async with sync.work.deps.store.reading() as reader:
         known = await mirrors_of(reader, sync.connector.id)
-    for listed in to_open(look, known):
+    for listed in to_open(look, known, sync.work.deps.now()):
         await _settle(sync, listed.external_id, listed)
     for mirror in to_ask_for(look, known, sync.work.deps.now()):
         await _settle(sync, mirror.external_id, None)

@@ -38,13 +38,14 @@ def is_due(connector: Connector, now: Millis, sync_minutes: float) -> bool:
     return last is None or now - last >= sync_minutes * MINUTE_MS
 
 
-def to_open(look: Look, known: Mapping[str, Mirror]) -> list[ListedDocument]:
+def to_open(look: Look, known: Mapping[str, Mirror], now: Millis) -> list[ListedDocument]:
     """Return the listed documents that must be opened, in the order of the listing.
 
     These are new ones, those of another version, and those that are not live or were missed: that they are listed
-    does not yet say that they may be read.
+    does not yet say that they may be read; where it never does, also those that were not asked for in a while.
     """
-    return [one for one in _once(look.documents) if _is_new(one, known.get(one.external_id))]
+    before = None if look.ask_for_listed is None else now - look.ask_for_listed // timedelta(milliseconds=1)
+    return [one for one in _once(look.documents) if _is_new(one, known.get(one.external_id), before)]
 
 
 def to_ask_for(look: Look, known: Mapping[str, Mirror], now: Millis) -> list[Mirror]:
@@ -58,8 +59,10 @@ def to_ask_for(look: Look, known: Mapping[str, Mirror], now: Millis) -> list[Mir
     return sorted(due, key=lambda mirror: (mirror.asked_at, mirror.id))
 
 
-def _is_new(listed: ListedDocument, mirror: Mirror | None) -> bool:
+def _is_new(listed: ListedDocument, mirror: Mirror | None, before: int | None) -> bool:
     if mirror is None or mirror.source_version != listed.version:
+        return True
+    if before is not None and mirror.asked_at <= before:
         return True
     return (mirror.state != LIVE or mirror.misses > 0) and mirror.problem is None
 

@@ -72,7 +72,8 @@ class FeedPlaces:
         items = await asyncio.to_thread(_items, page)
         listed = [_listed(item, pages=bool(options.get("pages"))) for item in items]
         ask = ASK_AGAIN if options.get("pages") else None
-        return Look(documents=tuple(one for one in listed if one is not None), ask_for_others=ask)
+        documents = tuple(one for one in listed if one is not None)
+        return Look(documents=documents, ask_for_others=ask, ask_for_listed=ask)
 
     async def open(self, options: Mapping[str, Json], external_id: str, *, max_bytes: int) -> OpenedDocument | Loss:
         """Return the page behind an item; its id is its link then.

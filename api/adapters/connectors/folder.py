@@ -90,6 +90,8 @@ def _listed(root: Path) -> tuple[ListedDocument, ...]:
             continue
         if not stat.S_ISREG(facts.st_mode) or not _stays_inside(path, root):
             continue
+        if not os.access(path, os.R_OK):  # asked for by itself, it answers that it is forbidden
+            continue
         found.append(ListedDocument(external_id=path.relative_to(root).as_posix(), version=_version(facts)))
         if len(found) > MAX_DOCUMENTS:
             raise SyncFailed("too_many")

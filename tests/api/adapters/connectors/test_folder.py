@@ -93,6 +93,15 @@ async def test_a_file_that_may_not_be_read_is_forbidden(
     assert await places.open(options(root), "note.txt", max_bytes=MAX) is Loss.FORBIDDEN
 
 
+@pytest.mark.req("MA-23")
+async def test_a_file_that_may_not_be_read_any_more_is_not_listed_so_that_it_is_asked_for(
+    places: DocumentPlaces, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "note.txt").write_text("Two.")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert await listed(places, root) == {}
+
+
 @pytest.mark.req("MA-25")
 async def test_a_folder_that_is_gone_has_lost_no_document(places: DocumentPlaces, root: Path) -> None:
     shutil.rmtree(root)
