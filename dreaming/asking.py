@@ -35,11 +35,11 @@ async def ask(work: WorkContext, light: LightModel, key: str, request: ModelRequ
         ModelUnavailable, ModelBudgetSpent, LeaseLost: as `saved_call`.
     """
     tries = 1 + light.settings["dream.output_retries"]
-    number, question = 1, request
+    number, question, since = 1, request, work.deps.now()
     asked: dict[str, ModelRequest] = {}
     while True:
         asked[f"{key}/{number}"] = question
-        answer = await saved_call(work, light, f"{key}/{number}", question)
+        answer = await saved_call(work, light, f"{key}/{number}", question, since=since)
         read = read_answer(answer, shape)
         if isinstance(read, Good):
             return read.value

@@ -45,7 +45,9 @@ class LightModel:
     settings: Settings
 
 
-async def saved_call(work: WorkContext, light: LightModel, key: str, request: ModelRequest) -> ModelAnswer:
+async def saved_call(
+    work: WorkContext, light: LightModel, key: str, request: ModelRequest, *, since: Millis | None = None
+) -> ModelAnswer:
     """Return the answer to a request, from an earlier run of the same work if it is there.
 
     Args:
@@ -53,6 +55,7 @@ async def saved_call(work: WorkContext, light: LightModel, key: str, request: Mo
         light: the model to ask.
         key: names the call, such as ``<run id>/<batch>/decide/1``.
         request: what to ask; `request.source_ids` are kept for erasure.
+        since: when what it shows was read, if it was not just now; an answer is not kept if anything was erased since.
 
     Raises:
         ModelUnavailable: no answer came; the attempt was saved and counted.
@@ -73,7 +76,8 @@ async def saved_call(work: WorkContext, light: LightModel, key: str, request: Mo
     except ModelUnavailable as error:
         await _end(work, call, began, outcome=error.reason, fields={"state": FAILED})
         raise
-    await _end(work, call, began, outcome=str(answer.finish), fields=_fields(answer), answer=answer)
+    known = began if since is None else since
+    await _end(work, call, began, outcome=str(answer.finish), fields=_fields(answer), answer=answer, since=known)
     return answer
 
 
@@ -138,6 +142,7 @@ async def _end(
     outcome: str,
     fields: Mapping[str, Json],
     answer: ModelAnswer | None = None,
+    since: Millis | None = None,
 ) -> None:
     """Save how an attempt ended. It was made and paid for, so this needs no lease; who lost it commits nothing else."""
     now = work.deps.now()
@@ -153,7 +158,7 @@ async def _end(
 
     async def write(writer: Writer) -> None:
         await charge_usage(writer, _account(work), began, tokens=used, cost_micro_usd=cost, failed=answer is None)
-        await end_attempt(writer, call, attempt, {**fields, "ended_at": now})
+        await end_attempt(writer, call, attempt, {**fields, "ended_at": now}, since=began if since is None else since)
 
     await work.deps.store.transact(write, tx_id=work.deps.ids.new())
 

@@ -20,6 +20,7 @@ from graph.model.nodes.work import AuditRecord
 from graph.rules.operations.actors import ActorRules
 from graph.rules.operations.needs import needs_of
 from graph.rules.operations.parsing import map_ids, parse_operations
+from graph.rules.operations.schema import KINDS
 from graph.rules.operations.verdicts import Verdict
 from graph.services.access.commands import Command
 from graph.services.knowledge.operations import apply_to_base, hold_for
@@ -167,6 +168,8 @@ async def _applied(cmd: Command, opened: Opened, operations: Sequence[Any], acto
 
 
 def _rejections(verdict: Verdict) -> list[dict[str, Json]]:
+    """Return what is kept of a rejection; a name that is no operation is the model's text, and is not."""
+    op = verdict.op if verdict.op in KINDS else ""
     rows: list[dict[str, Json]] = [
         {
             "index": verdict.index,
@@ -177,5 +180,5 @@ def _rejections(verdict: Verdict) -> list[dict[str, Json]]:
         for part in verdict.left_out
     ]
     if verdict.is_rejected:
-        rows.append({"index": verdict.index, "op": verdict.op, "code": verdict.code, "reason": verdict.reason})
+        rows.append({"index": verdict.index, "op": op, "code": verdict.code, "reason": verdict.reason})
     return rows

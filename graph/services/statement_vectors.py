@@ -1,4 +1,4 @@
-"""Vectors of blocks name the entry; when the name changes they no longer count and are made again (RE-32)."""
+"""Vectors of blocks name the entry; when the name changes they go and are made again (RE-32)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def drop_renamed(writer: Writer, changes: Changes) -> None:
         query = Find(kind=BlockVersion, where=In("entry_id", sorted(renamed)))
         versions += (await writer.find(_RENAMED, query)).nodes
     stale = {
-        version.id: {"embedding_model": NOT_EMBEDDED}
+        version.id: {"embedding": None, "embedding_model": NOT_EMBEDDED}
         for version in versions
         if isinstance(version, BlockVersion) and version.embedding_model not in (NOT_EMBEDDED, NO_VECTOR)
     }

@@ -19,15 +19,15 @@ async def drop_vectors(writer: Writer, near: Iterable[Source], gone: Collection[
 
     Args:
         writer: of the transaction that changed the messages.
-        near: messages whose neighbours may have changed, and those of `gone`; of those without vectors nothing is done.
-        gone: messages that are no longer live and latest: of these the vector of the message alone goes too.
+        near: messages whose neighbours may have changed, and those of `gone`.
+        gone: messages that are no longer live and latest: of these the vector of the message alone goes too, which one
+            that waits to be embedded with new neighbours still has.
     """
-    embedded = [source for source in near if source.embedding_model != NOT_EMBEDDED]
-    if not embedded:
+    embedded = [source.id for source in near if source.embedding_model != NOT_EMBEDDED]
+    dropped = sorted({*map(window_vector_id, (*embedded, *gone)), *map(message_vector_id, gone)})
+    if not dropped:
         return 0
-    windows = [window_vector_id(source.id) for source in embedded]
-    alone = [message_vector_id(source.id) for source in embedded if source.id in gone]
-    there = await writer.get(COMMIT_GUARD, [*windows, *alone])
+    there = await writer.get(COMMIT_GUARD, dropped)
     await writer.delete(list(there))
-    await writer.patch_many({source.id: {"embedding_model": NOT_EMBEDDED} for source in embedded})
+    await writer.patch_many({id_: {"embedding_model": NOT_EMBEDDED} for id_ in embedded})
     return len(there)

@@ -10,9 +10,12 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.learning import ModelCall
+from graph.model.nodes.work import AuditRecord
+from graph.model.time import Millis
 from graph.rules.audit_chain import ERASED
+from graph.rules.audit_operations import AuditOperation
 from graph.store.port import Reader, Writer
-from graph.store.query import After, Find, In
+from graph.store.query import After, And, Eq, Find, In, Range
 
 CALLS = SystemScope(reason="saved calls of models")
 PAGE = 500
@@ -44,18 +47,19 @@ async def begin_attempt(writer: Writer, call: ModelCall, attempt: Mapping[str, J
 
 
 async def end_attempt(
-    writer: Writer, call: ModelCall, attempt: Mapping[str, Json], fields: Mapping[str, Json]
+    writer: Writer, call: ModelCall, attempt: Mapping[str, Json], fields: Mapping[str, Json], *, since: Millis
 ) -> ModelCall:
     """Save how the attempt that began at ``attempt["at"]`` ended, and return the call as it is then.
 
-    An answer that is there already stays. If a source of the prompt was erased meanwhile, the answer is not kept.
+    An answer that is there already stays. If anything was erased since the prompt was made, at `since`, the answer is
+    not kept: what the prompt holds may repeat it, as an episode repeats its messages.
     """
     await writer.lock([call.id])
     found = await find_call(writer, call.call_key)
     assert found is not None, "an attempt is saved when it begins"
     attempts = [dict(attempt) if _same(old, attempt) else old for old in found.attempts or []]
     kept = {} if found.state == ANSWERED else dict(fields)
-    if kept.get("answer") and await _any_erased(writer, found.source_ids):
+    if kept.get("answer") and await _any_erased(writer, found, since):
         kept |= {"answer": ERASED, "state": BLANKED}
     await writer.patch(found.id, {**kept, "attempts": attempts})
     return replace(found, **kept, attempts=attempts)
@@ -70,22 +74,29 @@ def _same(old: Json, attempt: Mapping[str, Json]) -> bool:
     return bool(old["at"] == attempt["at"] and old["by"] == attempt["by"])
 
 
-async def _any_erased(reader: Reader, source_ids: Collection[str]) -> bool:
-    nodes = await reader.get(CALLS, [NodeId(id_) for id_ in source_ids])
-    return any(isinstance(node, Source) and node.state == SourceState.ERASED for node in nodes.values())
+async def _any_erased(reader: Reader, call: ModelCall, since: Millis) -> bool:
+    nodes = await reader.get(CALLS, [NodeId(id_) for id_ in call.source_ids])
+    if any(isinstance(node, Source) and node.state == SourceState.ERASED for node in nodes.values()):
+        return True
+    where = And((Eq("operation", str(AuditOperation.SOURCE_ERASE)), Range("recorded_at", since, None)))
+    scope = replace(CALLS, workspace=call.workspace)
+    return bool((await reader.find(scope, Find(kind=AuditRecord, where=where, first=1))).nodes)
 
 
 async def blank_calls(writer: Writer, erased: Collection[NodeId]) -> int:
-    """Blank the answers of all calls whose prompt held one of `erased`; return how many. It reads every saved call."""
+    """Blank the answers of all calls whose prompt held one of `erased`; return how many. It reads every saved call.
+
+    One that is being asked is written to as well, so that its answer comes either before or to one that is blank.
+    """
     wanted, count = frozenset(erased), 0
     after: After | None = None
     while True:
         page = await writer.find(
-            CALLS, Find(kind=ModelCall, where=In("state", [ANSWERED, UNUSABLE]), first=PAGE, after=after)
+            CALLS, Find(kind=ModelCall, where=In("state", [ASKED, ANSWERED, UNUSABLE]), first=PAGE, after=after)
         )
-        hit = [call.id for call in page.nodes if not wanted.isdisjoint(call.source_ids)]
-        await writer.patch_many({id_: {"answer": ERASED, "state": BLANKED} for id_ in hit})
-        count += len(hit)
+        hit = [call for call in page.nodes if not wanted.isdisjoint(call.source_ids)]
+        await writer.patch_many({call.id: {"answer": ERASED, "state": BLANKED} for call in hit})
+        count += sum(call.state != ASKED for call in hit)
         if not page.more:
             return count
         after = page.places[-1]

@@ -17,7 +17,7 @@ from graph.rules.ranking import ItemKind
 from graph.services.access.commands import command
 from graph.services.knowledge.erasure import erase
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
-from graph.store.query import Find
+from graph.store.query import Eq, Find
 from tests.support.channel_room import Room
 from tests.support.embedding import WordsEmbedder, choose
 from tests.support.embedding_desk import LOOK, Desk
@@ -91,6 +91,28 @@ async def test_a_superseded_block_is_no_candidate(desk: Desk) -> None:
     await desk.embed()
     assert made(result) not in await desk.found("hound")
     assert made(result) in await desk.found("vessel")
+
+
+@pytest.mark.req("RE-9", "KN-81")
+async def test_the_vector_of_an_erased_message_goes_while_its_neighbours_wait_to_be_made_again(desk: Desk) -> None:
+    world = desk.world
+    first, second, third = [await world.say(world.ops, f"{word} it is.") for word in ("Puppy", "Kiln", "Boat")]
+    await desk.embed()
+    await command(world.deps, world.caller(world.dan), lambda cmd: withdraw_source(cmd, first, "gone"))
+    await erase(world.deps, world.caller(world.dan), second, "asked to")
+    assert {node.id for node in await desk.vectors()} == {message_vector_id(third)}
+
+
+@pytest.mark.req("RE-32", "KN-81")
+async def test_no_vector_holds_on_to_a_former_name(desk: Desk) -> None:
+    world = desk.world
+    source = await world.say(world.ops, "Marmalade is our puppy.", speaker=world.ben)
+    result = await apply(world, create("Marmalade", block("Is our puppy.", cite(source, "our puppy"))))
+    await desk.embed()
+    await apply(world, on_entry("renameEntry", made(result), 1, name="Rex"))
+    async with world.deps.store.reading() as reader:
+        versions = (await reader.find(LOOK, Find(kind=BlockVersion, where=Eq("entry_id", made(result))))).nodes
+    assert [(version.text, version.embedding) for version in versions] == [("Is our puppy.", None)]
 
 
 @pytest.mark.req("RE-9", "KN-81")

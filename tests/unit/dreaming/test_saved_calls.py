@@ -29,6 +29,7 @@ from graph.services.learning.operating import JobView, cancel_job, list_jobs, re
 from graph.services.learning.profiles import delete_model_profile, set_model_profile
 from graph.store.query import Find
 from tests.support.held_clock import HeldClock
+from tests.support.learning import episode
 from tests.support.working import Workshop
 from tests.support.world import TeamWorld
 from tests.unit.dreaming.conftest import ENGINES
@@ -235,6 +236,35 @@ async def test_answer_that_comes_after_the_erasure_is_not_kept(shop: Workshop) -
     await shop.worker(asks).step()
     (call,) = await _all(shop, ModelCall)
     assert (call.answer, call.state) == ("[erased]", "erased")
+
+
+@pytest.mark.req("KN-81")
+@pytest.mark.parametrize("at", [1, 2])
+async def test_answer_about_an_episode_is_not_kept_if_its_message_was_erased_meanwhile(shop: Workshop, at: int) -> None:
+    world = shop.world
+    told = await world.say(world.ops, "the canary sings")
+    shown = await episode(world, "The canary", told)
+    answers = iter(['{"names": "canary"}', '{"names": ["canary"]}'])
+
+    class ErasedMeanwhile:
+        name = "slow"
+        asked = 0
+
+        async def complete(self, request: ModelRequest) -> ModelAnswer:
+            self.asked += 1
+            if self.asked == at:
+                await erase(world.deps, world.caller(world.dan), told, "asked to")
+            return ModelAnswer(text=next(answers), finish=Finish.STOP)
+
+    slow: ModelPort = ErasedMeanwhile()
+    shop.models = lambda profile: slow
+    await shop.ask()
+
+    async def asks(work: WorkContext) -> Any:
+        await ask(work, await light_model(work), "names", _request("about it", shown), Names)
+
+    await shop.worker(asks).step()
+    assert [(call.answer, call.state) for call in await _all(shop, ModelCall)] == [("[erased]", "erased")] * 2
 
 
 @pytest.mark.req("DR-27")

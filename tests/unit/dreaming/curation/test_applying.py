@@ -102,7 +102,7 @@ async def test_operations_speak_of_shown_names_and_what_is_refused_is_told(world
     assert (report.operations, report.skill_updates, report.rejected) == (1, 0, 2)
     assert [(row["index"], row["op"], row["code"]) for row in report.rejections if "." not in row["op"]] == [
         (1, "createEntry", "QUOTE_NOT_VERBATIM"),
-        (2, "dance", "UNKNOWN_OPERATION"),
+        (2, "", "UNKNOWN_OPERATION"),
     ]
     assert await entries(world) == ["Orion"]
     assert await written(world) == 1

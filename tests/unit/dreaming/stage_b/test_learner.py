@@ -177,7 +177,7 @@ async def test_rejected_operations_are_told_and_the_others_committed(night: Nigh
         ]
     )
     assert await night.later() == ["done"]
-    assert await night.rejected() == [(1, "deleteEntry", "UNKNOWN_OPERATION"), (2, "addBlock", "QUOTE_NOT_VERBATIM")]
+    assert await night.rejected() == [(1, "", "UNKNOWN_OPERATION"), (2, "addBlock", "QUOTE_NOT_VERBATIM")]
     [run] = await night.runs()
     assert (run.operations, run.rejected) == (1, 2)
 
@@ -189,7 +189,7 @@ async def test_batch_of_nothing_but_rejections_fails_and_moves_nothing(night: Ni
     assert await night.later() == ["failed"]
     [run] = await night.runs()
     assert (run.state, run.error, run.materials_processed) == ("failed", "MODEL_ANSWER_ALL_REJECTED", 0)
-    assert await night.rejected() == [(0, "dance", "UNKNOWN_OPERATION")]
+    assert await night.rejected() == [(0, "", "UNKNOWN_OPERATION")]
     assert len(await night.pending()) == 1
     assert await night.later(timedelta(seconds=59)) == []
     assert await night.later(timedelta(seconds=1)) == ["done"]
