@@ -30,6 +30,7 @@ NOT_RUN = {
     "connect-neo4j.md": "needs Docker, or a database of one's own; the README's block is run on a real Neo4j",
     "run-the-benchmarks.md": "takes long",
     "run-the-tests.md": "would run this test",
+    "use-embeddings.md": "fetches a model from Maven; tests/api/cli/test_local_models.py holds its commands",
 }
 
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
