@@ -72,7 +72,8 @@ def test_what_follows_a_question_that_was_hit_is_lifted() -> None:
 def test_few_words_and_a_question_say_less() -> None:
     assert gain("dogs", message("m", tokens=200)) == 0
     assert gain("dogs", message("m", tokens=0)) == pytest.approx(-DEFAULT_WEIGHTS.brief)
-    assert gain("dogs", message("m", tokens=15)) == pytest.approx(-DEFAULT_WEIGHTS.brief / 2)
+    half = DEFAULT_WEIGHTS.brief_tokens // 2
+    assert gain("dogs", message("m", tokens=half)) == pytest.approx(-DEFAULT_WEIGHTS.brief / 2)
     assert gain("dogs", message("m", asks=True)) == pytest.approx(-DEFAULT_WEIGHTS.asking)
 
 
