@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graph.model.access import SystemScope
-from graph.model.edges import EdgeType
+from graph.model.edges import Edge, EdgeType
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.evidence import Channel, Conversation
@@ -18,6 +20,7 @@ from graph.store.port import Reader
 from graph.store.query import And, Direction, Eq, Find, In
 
 VIEWER_FACTS = SystemScope(reason="facts about the viewer")
+_FACTS = (EdgeType.MEMBER_OF, EdgeType.READS_SHARED)
 
 
 async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
@@ -30,6 +33,7 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
     if not isinstance(principal, Principal) or principal.workspace != caller.workspace:
         raise NotFound
     grants = await grants_of(reader, caller.principal)
+    edges = await reader.edges(VIEWER_FACTS, [caller.principal], _FACTS, Direction.OUT)
     is_admin = any(g.right is Right.ADMIN and g.object_id == caller.workspace_node for g in grants)
     return ViewerFacts(
         workspace=caller.workspace,
@@ -38,8 +42,8 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
         kind=PrincipalKind(principal.kind),
         grants=grants,
         agents=await _agents(reader, caller) if is_admin else frozenset(),
-        channels=await channels_of(reader, caller.principal),
-        reads_shared=await _reads_shared(reader, principal),
+        channels=await _channels(reader, [edge.target for edge in edges if edge.type is EdgeType.MEMBER_OF]),
+        reads_shared=await _reads_shared(reader, principal, edges),
         token_rights=caller.rights,
         disabled=principal.disabled_at is not None,
         access_version=principal.access_version,
@@ -55,7 +59,10 @@ async def grants_of(reader: Reader, principal: NodeId) -> tuple[GrantFact, ...]:
 async def channels_of(reader: Reader, principal: NodeId) -> tuple[ChannelFacts, ...]:
     """Return the channels that a principal is a member of, himself or through a group, in id order."""
     edges = await reader.edges(VIEWER_FACTS, [principal], [EdgeType.MEMBER_OF], Direction.OUT)
-    targets = [edge.target for edge in edges]
+    return await _channels(reader, [edge.target for edge in edges])
+
+
+async def _channels(reader: Reader, targets: Sequence[NodeId]) -> tuple[ChannelFacts, ...]:
     own = [target for target in targets if prefix_of(target) == Channel.PREFIX]
     groups = [target for target in targets if prefix_of(target) == Group.PREFIX]
     found = [node for node in (await reader.get(VIEWER_FACTS, own)).values() if isinstance(node, Channel)]
@@ -88,11 +95,16 @@ async def access_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
     They move with grants, membership, status, tags and withdrawals, not with ordinary writes (KN-116).
     """
     principal = (await reader.get(VIEWER_FACTS, [caller.principal])).get(caller.principal)
-    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=Eq("workspace", caller.workspace)))).nodes
-    versions = {base.id: base.access_version for base in bases}
+    versions = await pool_versions(reader, caller)
     if isinstance(principal, Principal):
         versions[principal.id] = principal.access_version
     return versions
+
+
+async def pool_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
+    """Return the access versions of all pools of the caller's workspace."""
+    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=Eq("workspace", caller.workspace)))).nodes
+    return {base.id: base.access_version for base in bases}
 
 
 async def _agents(reader: Reader, caller: Caller) -> frozenset[NodeId]:
@@ -101,9 +113,9 @@ async def _agents(reader: Reader, caller: Caller) -> frozenset[NodeId]:
     return frozenset(agent.id for agent in page.nodes)
 
 
-async def _reads_shared(reader: Reader, principal: Principal) -> frozenset[NodeId]:
-    if principal.kind != PrincipalKind.AGENT:
+async def _reads_shared(reader: Reader, principal: Principal, edges: Sequence[Edge]) -> frozenset[NodeId]:
+    granted = [edge.target for edge in edges if edge.type is EdgeType.READS_SHARED]
+    if principal.kind != PrincipalKind.AGENT or not granted:
         return frozenset()
-    edges = await reader.edges(VIEWER_FACTS, [principal.id], [EdgeType.READS_SHARED], Direction.OUT)
-    bases = await reader.get(VIEWER_FACTS, [edge.target for edge in edges])
+    bases = await reader.get(VIEWER_FACTS, granted)
     return frozenset(base.owner_id for base in bases.values() if isinstance(base, KnowledgeBase))

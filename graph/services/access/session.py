@@ -23,7 +23,7 @@ from graph.rules.scopes import ConversationFacts, make_viewer, needs_access_reco
 from graph.rules.visibility import Decided, SourceGraph, source_graph, visible_to
 from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
-from graph.services.access.facts import access_versions, load_conversation, load_facts
+from graph.services.access.facts import access_versions, load_conversation, load_facts, pool_versions
 from graph.services.audience import law_edge
 from graph.services.deps import Deps
 from graph.store.port import Isolation, Reader
@@ -179,8 +179,10 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
     """
     async with deps.store.reading() as reader:
         # Before the facts: a right that goes between the two must be noticed at the end.
-        versions = None if deps.store.isolation is Isolation.SNAPSHOT else await access_versions(reader, caller)
+        versions = None if deps.store.isolation is Isolation.SNAPSHOT else await pool_versions(reader, caller)
         facts = await load_facts(reader, caller)
+        if versions is not None:
+            versions[caller.principal] = facts.access_version
         viewer = make_viewer(facts)
         yield Session(
             deps=deps,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -75,9 +75,14 @@ def along_order(kind: type[Node], where: Where | None, order: Order) -> Entrance
     return None
 
 
+def ways_in(kind: type[Node], where: Where | None) -> Sequence[Entrance]:
+    """Return the ways in that may meet only few nodes."""
+    return (*_through_links(kind, where), *_through_indexes(kind, where))
+
+
 async def narrow(runner: Runner, kind: type[Node], where: Where | None) -> Entrance | None:
     """Return a way in that meets only few nodes, if there is one; costs a small round trip for each that is tried."""
-    for entrance in (*_through_links(kind, where), *_through_indexes(kind, where)):
+    for entrance in ways_in(kind, where):
         ((count,),) = await runner.run(
             f"{entrance.text} WHERE {entrance.condition} WITH n LIMIT $few RETURN count(n)",
             few=FEW + 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from graph.model.access import Scope, SystemScope, Viewer
@@ -32,24 +32,28 @@ Row = tuple[Sequence[Any], str | None]
 """Columns of a node, and its guard's sort text."""
 
 
-async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Sequence[str]) -> Page[N]:
-    """Return a page; `clauses` are those the viewer passes (none for a system scope)."""
+Clauses = Callable[[], Awaitable[Sequence[str]]]
+"""Looks up the clauses that the viewer passes, where they are needed."""
+
+
+async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Clauses) -> Page[N]:
+    """Return a page; `clauses` are asked for only if audience rows are read."""
     check_fields(query.kind, query.where, query.order)
     if not visible.may_see_kind(scope, query.kind):
         return Page(nodes=(), places=(), more=False)
-    entrance = await way_in(runner, scope, query.kind, query.where)
     along = entrances.along_order(query.kind, query.where, query.order)
-    if isinstance(scope, SystemScope) and along is not None:
-        rows = await _by_condition(runner, scope, query, along)
-    elif entrance is not None:
-        rows = await _by_condition(runner, scope, query, entrance)
-    elif along is not None and (walked := await _along_index(runner, scope, query, along)) is not None:
-        rows = walked
-    elif isinstance(scope, Viewer) and len(clauses) <= MANY_CLAUSES:
-        rows = await _by_audience(runner, scope, query, clauses)
-    else:
-        rows = await _by_condition(runner, scope, query, entrances.in_order(query.kind))
-    return _page(query, rows)
+    if isinstance(scope, SystemScope):
+        way = along or entrances.through_kind(query.kind, query.where)
+        return _page(query, await _by_condition(runner, scope, query, way))
+    for entrance in entrances.ways_in(query.kind, query.where):
+        if (few := await _among_few(runner, scope, query, entrance)) is not None:
+            return _page(query, few)
+    if along is not None and (walked := await _along_index(runner, scope, query, along)) is not None:
+        return _page(query, walked)
+    passed = await clauses()
+    if len(passed) <= MANY_CLAUSES:
+        return _page(query, await _by_audience(runner, scope, query, passed))
+    return _page(query, await _by_condition(runner, scope, query, entrances.in_order(query.kind)))
 
 
 async def way_in(runner: Runner, scope: Scope, kind: type[Node], where: Where | None) -> Entrance | None:
@@ -96,6 +100,37 @@ async def _by_condition(
     runner: Runner, scope: Scope, query: Find[N], entrance: Entrance, *, among_first: int | None = None
 ) -> list[Row]:
     """Go in by an index of the kind and test each node that fits, or only the first ones in order."""
+    statement, parameters = _condition_statement(scope, query, entrance, walked=among_first is not None)
+    rows = await table(
+        runner,
+        statement,
+        _columns(query),
+        **parameters,
+        **({} if among_first is None else {"walked": among_first}),
+    )
+    return [(values, sort) for values, sort in rows]
+
+
+async def _among_few(runner: Runner, scope: Scope, query: Find[N], entrance: Entrance) -> list[Row] | None:
+    """Go in by an index if it meets few nodes, hidden ones included; None, in the same round trip, if it does not."""
+    statement, parameters = _condition_statement(scope, query, entrance, walked=False)
+    ((met, rows),) = await runner.run(
+        f"CALL () {{ {entrance.text} WHERE {entrance.condition} WITH n LIMIT $few RETURN count(n) AS met }} "
+        f"CALL (met) {{ WITH met WHERE met < $few {statement} RETURN collect([{_columns(query)}]) AS rows }} "
+        "RETURN met, rows",
+        few=entrances.FEW + 1,
+        **parameters,
+    )
+    return [(values, sort) for values, sort in rows] if met <= entrances.FEW else None
+
+
+def _columns(query: Find[N]) -> str:
+    return f"{columns(query.kind.__name__)}, n.guardSort"
+
+
+def _condition_statement(
+    scope: Scope, query: Find[N], entrance: Entrance, *, walked: bool
+) -> tuple[str, dict[str, Any]]:
     compiler = Compiler(query.kind)
     condition = compiler.where(query.where)
     place = query.after
@@ -103,19 +138,17 @@ async def _by_condition(
     order = order_by(query.kind, query.order, query.where, backward=query.backward, leading=entrance.leading)
     if entrance.ordered and isinstance(query.order, Newest):
         order = f"n.workspaceId{' DESC' if query.backward else ''}, {order}"
-    rows = await table(
-        runner,
+    statement = (
         f"{entrance.text} WHERE {entrance.condition} AND ({after}) "
-        f"{'AND' if among_first is None else f'WITH n ORDER BY {order} LIMIT $walked WITH n WHERE'} "
-        f"({condition}) AND {visible.seen(scope)} WITH n ORDER BY {order} {_limit(query)}",
-        f"{columns(query.kind.__name__)}, n.guardSort",
+        f"{f'WITH n ORDER BY {order} LIMIT $walked WITH n WHERE' if walked else 'AND'} "
+        f"({condition}) AND {visible.seen(scope)} WITH n ORDER BY {order} {_limit(query)}"
+    )
+    return statement, {
         **entrance.parameters,
         **compiler.parameters,
         **visible.scope_parameters(scope),
         **_first(query),
-        **({} if among_first is None else {"walked": among_first}),
-    )
-    return [(values, sort) for values, sort in rows]
+    }
 
 
 async def _along_index(runner: Runner, scope: Scope, query: Find[N], along: Entrance) -> list[Row] | None:

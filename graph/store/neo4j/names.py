@@ -37,6 +37,7 @@ _SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*")
 _CAMEL_HUMP = re.compile(r"[A-Z]")
 
 
+@cache
 def camel(name: str) -> str:
     """Return a snake_case name in camelCase.
 

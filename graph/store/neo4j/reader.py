@@ -14,11 +14,14 @@ from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import columns, decode_node, is_whole
-from graph.store.neo4j.facts import GUARD_MAP, decode_guard
+from graph.store.neo4j.facts import GUARD_MAP, decode_guard, decode_rules
 from graph.store.neo4j.links import decode_edge
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
+
+_MANY = 20
+"""Of so many nodes or more it is worth a round trip to know the clauses that the viewer passes."""
 
 
 class Neo4jReader:
@@ -33,18 +36,21 @@ class Neo4jReader:
         kinds = {kind.name for id in wanted if (kind := schema.kind_of(id)) is not None}
         if not kinds:
             return {}
+        passed = await self._passed(scope, len(wanted))
         rows = await table(
             self._runner,
-            f"UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE {visible.seen(scope)}",
+            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
+            f"WHERE {visible.seen(scope, passed=bool(passed))}",
             columns(*kinds),
             ids=wanted,
             **visible.scope_parameters(scope),
+            **passed,
         )
         found = {node.id: node for (values,) in rows if is_whole(values) for node in [decode_node(values)]}
         return {id: found[id] for id in wanted if id in found}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
-        return await find.find(self._runner, scope, query, await self._clauses_of(scope))
+        return await find.find(self._runner, scope, query, lambda: self._clauses_of(scope))
 
     async def aggregate(
         self, scope: Scope, kind: type[Node], where: Where | None = None, by: str | None = None
@@ -58,13 +64,16 @@ class Neo4jReader:
         if not ids or not among:
             return ()
         near, far = ("n", "o") if direction is Direction.OUT else ("o", "n")
+        passed = await self._passed(scope, len(ids))
+        shown = f"{_end(scope, 'n', passed=bool(passed))} AND {_end(scope, 'o', passed=bool(passed))}"
         rows = await table(
             self._runner,
             "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
-            f"MATCH ({near})-[r:{among}]->({far}) WHERE {_end(scope, 'n')} AND {_end(scope, 'o')}",
+            f"MATCH ({near})-[r:{among}]->({far}) WHERE {shown}",
             f"type(r), {near}.id, {far}.id, properties(r)",
             ids=sorted(set(ids)),
             **visible.scope_parameters(scope),
+            **passed,
         )
         return sorted((decode_edge(*row) for row in rows), key=lambda edge: edge.identity)
 
@@ -89,20 +98,17 @@ class Neo4jReader:
         return {guard.node: guard for (properties,) in rows for guard in [decode_guard(properties)]}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
-        rows = await table(
-            self._runner,
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) WHERE n.audClauses IS NOT NULL",
-            "n.id, n.audClauses, n.audExcluded",
-            ids=list(dict.fromkeys(ids)),
-        )
-        meant = await visible.clauses_by_id(self._runner, {clause for _, clauses, _ in rows for clause in clauses})
+        if not ids:
+            return {}
+        ((rows, clauses),) = await self._runner.run(visible.AUDIENCES, ids=list(dict.fromkeys(ids)))
+        meant = {id: decode_rules(rules) for id, rules in clauses}
         return {
             NodeId(id): Audience(
                 node=NodeId(id),
-                clauses=frozenset(meant[clause] for clause in clauses),
+                clauses=frozenset(meant[clause] for clause in held),
                 excluded=frozenset(map(NodeId, excluded)),
             )
-            for id, clauses, excluded in rows
+            for id, held, excluded in rows
         }
 
     async def match(self, scope: Scope, question: Match) -> Matches:
@@ -131,9 +137,16 @@ class Neo4jReader:
             self._clauses[scope] = await visible.clauses_of(self._runner, scope)
         return self._clauses[scope]
 
+    async def _passed(self, scope: Scope, count: int) -> Mapping[str, Any]:
+        """Return the clauses that a viewer passes as a parameter of `visible.seen`, where that saves work."""
+        if isinstance(scope, SystemScope) or (count < _MANY and scope not in self._clauses):
+            return {}
+        clauses = await self._clauses_of(scope)
+        return {"passed": clauses} if len(clauses) <= find.MANY_CLAUSES else {}
 
-def _end(scope: Scope, variable: str) -> str:
+
+def _end(scope: Scope, variable: str, *, passed: bool) -> str:
     """Return the condition on an end of an edge: a system scope also sees edges to placeholders."""
     if isinstance(scope, SystemScope):
         return "true" if scope.workspace is None else f"({variable}:Placeholder OR {variable}.workspaceId = $workspace)"
-    return visible.seen(scope, variable)
+    return visible.seen(scope, variable, passed=passed)

@@ -102,7 +102,7 @@ async def unindex_guards(runner: Runner, counters: Counters, guards: Sequence[No
 
 async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId, State]) -> None:
     """Bring the texts of these guards in step with audiences that were just written."""
-    found = await _uncount(runner, counters, "t.guard IN $keys", audiences)
+    found = await _uncount(runner, counters, "t.guard IN $keys", audiences) if audiences else ()
     if not found:
         return
     rows = [{**row, **_seen_by(row, audiences.get(NodeId(row["guard"])))} for row in found]

@@ -49,6 +49,7 @@ def decode_words(tokens: str, long: Iterable[str] = ()) -> tuple[str, ...]:
     return tuple(_decode(token, known) for token in tokens.split())
 
 
+@lru_cache(maxsize=10_000)
 def name_token(mark: str, name: str) -> str:
     """Return a token for the name of a part, pool, workspace or principal; `mark` tells them apart."""
     return mark + hashlib.blake2b(name.encode(), digest_size=12).hexdigest()

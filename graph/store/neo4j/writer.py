@@ -49,6 +49,8 @@ class Neo4jWriter(Neo4jReader):
         self._pending = Pending()
         self._created: set[NodeId] = set()
         self._texted: set[NodeId] = set()
+        self._locked: set[NodeId] = set()
+        self._read: dict[NodeId, Node] = {}
         self.given_up: AlreadyExists | None = None
 
     async def put(self, nodes: Sequence[Node]) -> None:
@@ -96,6 +98,7 @@ class Neo4jWriter(Neo4jReader):
         properties = encode_changes(spec, changes)
         if self._pending.touches([id]):
             await self._flush_nodes()
+        self._read.pop(id, None)
         current = await self._lock_and_read(spec, id, tuple(expected or ()))
         if expected and current != dict(expected):
             raise VersionConflict("the object has changed: read it again", current=current)
@@ -105,10 +108,12 @@ class Neo4jWriter(Neo4jReader):
         for id, fields in changes.items():
             spec = schema.kind_of(id)
             if spec is not None:
+                self._read.pop(id, None)
                 self._pending.patch(id, encode_changes(spec, fields))
 
     async def patch_where(self, kind: type[Node], where: Where, changes: Mapping[str, Any]) -> int:
         await self._flush_nodes()
+        self._read.clear()
         spec, compiler = schema.kinds()[kind.__name__], Compiler(kind)
         condition = compiler.where(where)
         ((count,),) = await self._runner.run(
@@ -127,6 +132,7 @@ class Neo4jWriter(Neo4jReader):
         await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id}) SET n.lock = 0", ids=gone)
         await audience.withdraw(self._runner, self._counters, self._states, self._pending, gone)
         self._created.difference_update(gone)
+        self._read.clear()
         await texts.unindex_guards(self._runner, self._counters, gone)
         await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id})-[r]->() DELETE r", ids=gone)
         labels = "".join(f":{label}" for label in names.all_labels())
@@ -197,8 +203,9 @@ class Neo4jWriter(Neo4jReader):
         return await texts.texts_of(self._runner, guards)
 
     async def lock(self, ids: Sequence[NodeId]) -> None:
-        wanted = sorted(set(ids) - self._pending.nodes.keys())
+        wanted = sorted(set(ids) - self._pending.nodes.keys() - self._locked)
         if wanted:
+            self._locked.update(wanted)
             await self._runner.run(
                 "UNWIND $ids AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder SET n.lock = 0", ids=wanted
             )
@@ -207,6 +214,7 @@ class Neo4jWriter(Neo4jReader):
         spec = _kind(id)
         if self._pending.touches([id]):
             await self._flush_nodes()
+        self._read.pop(id, None)
         reference = names.reference(spec.node, field)
         rows = await self._runner.run(
             f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n SET {reference} = {reference} + $by "
@@ -220,12 +228,18 @@ class Neo4jWriter(Neo4jReader):
 
     async def claim(self, kinds: Sequence[str], owner: str, now: Millis, lease_ms: int) -> Job | None:
         await self._flush_nodes()
+        self._read.clear()
         return await jobs.claim(self._runner, kinds, owner, now, lease_ms)
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        if isinstance(scope, SystemScope) and all(id in self._read for id in ids):
+            return {id: self._read[id] for id in ids if scope.workspace in (None, self._read[id].workspace)}
         if not isinstance(scope, SystemScope) or self._pending.touches(ids):
             await self._flush_nodes()
-        return await super().get(scope, ids)
+        found = await super().get(scope, ids)
+        # What this transaction has locked stays as it was read, until the transaction itself changes it.
+        self._read.update((id, node) for id, node in found.items() if id in self._locked)
+        return found
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
         await self._flush_nodes()
