@@ -6,7 +6,6 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
-from itertools import chain
 
 from graph.model.access import Scope, Viewer
 from graph.model.fields import Node
@@ -103,14 +102,15 @@ def _compared(asked: _Asked, groups: Sequence[Seen], passing: str, limit: int) -
     import numpy as np
 
     near, off = similarities(asked.vector, groups)
-    nodes = list(chain.from_iterable(group.nodes[: len(group.rows)] for group in groups)) if len(groups) > 1 else None
-    only = groups[0].nodes if groups else ()
+    begins = np.cumsum([0, *(len(group.rows) for group in groups)])
     count = limit
     while True:
         everything = count >= len(near)
         least = -3.0 if everything else float(np.partition(near, len(near) - count)[len(near) - count]) - 2 * off
         places = np.flatnonzero(near >= least)
-        ids = list(dict.fromkeys((nodes or only)[place] for place in places.tolist()))
+        of = np.searchsorted(begins, places, side="right") - 1
+        inside = zip(of.tolist(), (places - begins[of]).tolist(), strict=True)
+        ids = list(dict.fromkeys(groups[group].nodes[place] for group, place in inside))
         found = asked.among(asked.visible(ids, passing), limit)
         sure = len(found) == limit and found[-1].similarity >= least + off
         if sure or everything:
