@@ -47,7 +47,7 @@ class Group:
     level: float = 0.0
 
     @property
-    def bytes(self) -> int:
+    def memory_bytes(self) -> int:
         """How much memory the rows take."""
         return int(self.rows.nbytes)
 
@@ -121,10 +121,10 @@ class VectorCache:
         return group
 
     def _evict(self) -> None:
-        total = sum(group.bytes for group in self._groups.values())
+        total = sum(group.memory_bytes for group in self._groups.values())
         while total > self._most_bytes and self._groups:
             _, group = self._groups.popitem(last=False)
-            total -= group.bytes
+            total -= group.memory_bytes
 
 
 def _empty(size: int) -> Group:
