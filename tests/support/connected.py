@@ -99,7 +99,7 @@ class Connected:
         return [source for source in await self.all(Source) if source.external_id == external_id]
 
     async def pending(self) -> list[PendingItem]:
-        return await self.all(PendingItem)
+        return list(await self.all(PendingItem))
 
     async def jobs(self) -> list[Job]:
         return [job for job in await self.all(Job) if job.kind == "sync_connector"]

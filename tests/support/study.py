@@ -99,10 +99,12 @@ class Study:
         return self.outcomes[before:]
 
     async def source(self, id_: NodeId) -> Source:
-        return next(source for source in await self.all(Source) if source.id == id_)
+        found: Source = next(source for source in await self.all(Source) if source.id == id_)
+        return found
 
     async def job(self) -> Job:
-        return [job for job in await self.all(Job) if job.kind == "learn_material"][-1]
+        last: Job = [job for job in await self.all(Job) if job.kind == "learn_material"][-1]
+        return last
 
     async def all(self, kind: type[Any]) -> Sequence[Any]:
         async with self.world.deps.store.reading() as reader:
