@@ -28,7 +28,9 @@ from graph.model.ids import NodeId
 PROGRAM = "ROOTWARD_BENCH_SPICEDB"
 SCHEMA = """
 definition user {}
-definition channel { relation member: user }
+definition channel {
+  relation member: user
+}
 definition message {
   relation channel: channel
   permission view = channel->member
@@ -101,6 +103,8 @@ class _running:
             *("--grpc-addr", ports["grpc"], "--http-enabled", "--http-addr", ports["http"]),
             *("--metrics-addr", ports["metrics"], "--dispatch-max-depth", _DEPTH, "--log-level", "warn"),
             *("--skip-release-check", "--telemetry-endpoint", ""),
+            # Decide anew each time, as we do: an answer that was kept says how quick a cache is.
+            *("--dispatch-cache-enabled=false", "--dispatch-cluster-cache-enabled=false"),
         ]
         self.log = folder / "log"
 
