@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from graph.model.errors import BadInput
 
@@ -147,6 +147,10 @@ def with_values(*layers: Mapping[str, Any]) -> Settings:
     return Settings(values)
 
 
+_MOST: Final = 10**10
+"""No number is larger: so many days are still a time in milliseconds that every store can hold."""
+
+
 def checked(name: str, value: Any) -> Any:
     """Return `value` in the form a setting keeps it.
 
@@ -188,6 +192,8 @@ def _stored(name: str, value: Any) -> Any:
 def _converted(spec: SettingSpec, value: Any) -> Any:
     if spec.type is tuple:
         return _texts(value)
+    if isinstance(value, int | float) and not abs(value) <= _MOST:  # so written, it refuses what is not a number, too
+        return None
     if spec.type is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     fits = isinstance(value, spec.type) and (spec.type is bool or not isinstance(value, bool))

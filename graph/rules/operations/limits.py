@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+import regex
+
 from graph.rules.knowledge_settings import CURRENT_VALUE_PATTERNS
 from graph.rules.operations.schema_parts import BlockIn
 from graph.rules.operations.verdicts import refuse
@@ -41,6 +43,8 @@ MAX_BLOCK_TEXT: Final = 2_000
 MAX_ATTRIBUTES: Final = 50
 MAX_ATTRIBUTE_VALUE: Final = 1_000
 MAX_REASON: Final = 1_000
+_PATTERN_S: Final = 0.25
+"""So long a pattern may look at one text: it is an admin's, and may be a bad one."""
 _ATTRIBUTE_KEY: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _RELATION_TYPE: Final = re.compile(r"[a-z][a-z0-9_]{1,63}")
 
@@ -144,12 +148,20 @@ def matches_transient(patterns: Iterable[str], text: str) -> bool:
 
 
 def _matches(patterns: Iterable[str], texts: Sequence[str]) -> bool:
-    return any(_compiled(pattern).search(text) for pattern in patterns for text in texts)
+    return any(_found(pattern, text) for pattern in patterns for text in texts)
+
+
+def _found(pattern: str, text: str) -> bool:
+    """Return whether a pattern of the settings occurs; one that would search for ever does not."""
+    try:
+        return _compiled(pattern).search(text, timeout=_PATTERN_S) is not None
+    except TimeoutError:
+        return False
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
 
 
 def _size(value: Any) -> int:

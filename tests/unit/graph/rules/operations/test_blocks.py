@@ -207,6 +207,12 @@ def test_patterns_of_passing_states_are_a_setting(desk: Desk, entry: NodeId, sou
     assert desk.code(add(entry, block("Many kilns today.", cite(source, "builds kilns")))) == "TRANSIENT_STATE"
 
 
+@pytest.mark.req("DR-50")
+def test_a_pattern_that_would_search_for_ever_finds_nothing(desk: Desk, entry: NodeId, source: NodeId) -> None:
+    desk.set(dream__transient_patterns=(r"(a|aa)+$",))
+    assert desk.code(add(entry, block(f"{'a' * 80}b", cite(source, "builds kilns")))) == "accepted"
+
+
 def test_blocks_stand_in_order_and_one_can_come_between(desk: Desk, entry: NodeId, source: NodeId) -> None:
     last = desk.made(add(entry, block("In Berlin.", cite(source, "in Berlin"))))
     between = desk.made(add(entry, block("Kilns for glass.", cite(source, "kilns in")), after=first(desk, entry)))

@@ -79,6 +79,10 @@ async def test_only_dreaming_differs_per_agent(world: TeamWorld) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("stage_b.max_wait_hours", float("inf")),
+        ("search.min_cosine", float("nan")),
+        ("search.message_half_life_days", 10**400),
+        ("stage_b.max_items", 10**30),
         ("search.rrf_k", 0),
         ("search.rrf_k", "10"),
         ("search.rrf_k", None),
