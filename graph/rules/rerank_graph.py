@@ -28,8 +28,8 @@ class GraphWeights:
     | ``rank_damping`` | 10 | as in the fusion: the first ranks differ much, later ones little |
     | ``answer`` | 0.2 | what follows a hit that asks is its answer, which seldom repeats the question's words |
     | ``named`` | 1 | who speaks is half of what a question about a person asks |
-    | ``dated`` | 2 | a date is more telling than a name: few things happened then |
-    | ``dated_half_days`` | 7 | people place events to the week, and tell of them in the days after |
+    | ``dated`` | 4 | a date is more telling than a name: few things were said then |
+    | ``dated_half_days`` | 2 | who names a day means it, or tells of it in the days after |
     | ``group`` | 1 | a conversation hit several times is about the matter |
     | ``group_hits`` | 3 | three hits make a topic; counting all would prefer long conversations |
     | ``shared_entry`` | 0.2 | what a found entry rests on is evidence |
@@ -41,8 +41,8 @@ class GraphWeights:
     rank_damping: float = 10.0
     answer: float = 0.2
     named: float = 1.0
-    dated: float = 2.0
-    dated_half_days: float = 7.0
+    dated: float = 4.0
+    dated_half_days: float = 2.0
     group: float = 1.0
     group_hits: int = 3
     shared_entry: float = 0.2
