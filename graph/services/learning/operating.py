@@ -6,6 +6,7 @@ not read: a curator does not learn of it, and an admin not what it is about (CO-
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -27,7 +28,8 @@ from graph.services.learning.jobs import JOBS
 from graph.store.query import And, By, Eq, Find, In
 
 _OVER = (JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED)
-MAX_CODE = 64
+_CODE = re.compile(r"[A-Za-z0-9_]{1,64}")
+"""A code and no sentence: erasure does not look here, so nothing that somebody said may stand in it."""
 CANCELLED = "CANCELLED"
 
 
@@ -112,12 +114,12 @@ async def cancel_job(cmd: Command, job_id: NodeId, reason: str) -> JobView:
 
     Raises:
         NotFound: no such job for the caller.
-        BadInput: the reason is empty or too long.
+        BadInput: the reason is no code.
         BadState: it is over already.
     """
     code = reason.strip()
-    if not 0 < len(code) <= MAX_CODE:
-        raise BadInput(f"give a reason of at most {MAX_CODE} characters", field="reason")
+    if not _CODE.fullmatch(code):
+        raise BadInput("give the reason as a code of letters, digits and _, at most 64 of them", field="reason")
     job = await _held(cmd, job_id)
     if job.state in _OVER:
         raise BadState("the job is over")

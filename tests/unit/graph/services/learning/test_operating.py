@@ -90,7 +90,7 @@ async def test_cancelled_work_is_over_and_its_worker_fenced_off(world: TeamWorld
     assert [record.operation for record in page.records] == ["job.cancel"]
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "x" * 65])
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 65, "she said no", "not-a-code"])
 async def test_cancelling_needs_a_reason(world: TeamWorld, reason: str) -> None:
     job = await _job(world)
     with pytest.raises(BadInput):
