@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 TOO_LARGE = "too_large"
@@ -31,12 +32,16 @@ _SEEMING = frozenset({"damaged", "no_text"})
 
 
 def _was_full(memory_mib: int) -> bool:
-    """Return whether this process has held more than half of what it may."""
+    """Return whether this process has held more than half of what it may.
+
+    `getrusage` would count what the parent held when it started this process; the peak of the address space does not.
+    """
     try:
-        import resource
-    except ImportError:  # pragma: no cover - no such module on Windows
+        status = Path("/proc/self/status").read_text()
+    except OSError:  # pragma: no cover - Linux alone tells it
         return False
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > memory_mib * 1024 * 1024 // 2
+    peak_kib = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+    return peak_kib > memory_mib * 1024 // 2
 
 
 def _limit(*, memory_mib: int, cpu_s: int) -> None:

@@ -87,6 +87,12 @@ def test_a_pdf_of_fifty_mebibytes_is_read() -> None:
     )
 
 
+def test_what_the_service_itself_holds_does_not_make_a_damaged_file_a_large_one() -> None:
+    held = b"x" * (200 * MIB)
+    assert reason_of(pdf("x" * 50)[:120]) == "damaged"
+    assert len(held) == 200 * MIB
+
+
 def test_a_pdf_with_a_password_is_refused() -> None:
     writer = PdfWriter(clone_from=io.BytesIO(pdf("secret")))
     writer.encrypt("password", algorithm="RC4-128")
