@@ -462,9 +462,9 @@ async def test_model_that_always_times_out_costs_little_and_is_seen_and_can_be_c
     assert (seen.kind, seen.state, seen.reason) == ("stage_b", "parked", "MODEL_TIMEOUT")
     world = shop.world
     gone = await command(
-        world.deps, world.caller(world.ana), lambda cmd: cancel_job(cmd, seen.id, "wait for the provider")
+        world.deps, world.caller(world.ana), lambda cmd: cancel_job(cmd, seen.id, "wait_for_provider")
     )
-    assert (gone.state, gone.reason) == ("cancelled", "wait for the provider")
+    assert (gone.state, gone.reason) == ("cancelled", "wait_for_provider")
     asked = len(model.asked)
     clock.advance(timedelta(days=1))
     assert not await shop.worker(_asks_once).step()
