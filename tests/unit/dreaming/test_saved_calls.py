@@ -461,9 +461,7 @@ async def test_model_that_always_times_out_costs_little_and_is_seen_and_can_be_c
     (seen,) = await _parked(shop)
     assert (seen.kind, seen.state, seen.reason) == ("stage_b", "parked", "MODEL_TIMEOUT")
     world = shop.world
-    gone = await command(
-        world.deps, world.caller(world.ana), lambda cmd: cancel_job(cmd, seen.id, "wait_for_provider")
-    )
+    gone = await command(world.deps, world.caller(world.ana), lambda cmd: cancel_job(cmd, seen.id, "wait_for_provider"))
     assert (gone.state, gone.reason) == ("cancelled", "wait_for_provider")
     asked = len(model.asked)
     clock.advance(timedelta(days=1))
