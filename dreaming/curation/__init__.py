@@ -37,4 +37,5 @@ from dreaming.curation.opening import Opened as Opened
 from dreaming.curation.opening import Wanted as Wanted
 from dreaming.curation.opening import open_material as open_material
 from dreaming.curation.reading import agent_caller as agent_caller
+from dreaming.curation.reading import agent_name as agent_name
 from dreaming.curation.reading import read_as_base as read_as_base

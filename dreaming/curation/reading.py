@@ -8,24 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from graph.model.access import SystemScope
 from graph.model.errors import OperationRejected
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import ChannelKind
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
-from graph.model.nodes.people import PrincipalKind
+from graph.model.nodes.people import Principal, PrincipalKind
 from graph.rules.pools import scope_of
 from graph.rules.rights import ChannelFacts
 from graph.rules.scopes import ConversationFacts, KbScope, MemoryScope, make_viewer, prompt_allowed, viewer_of_base
 from graph.services.access.caller import Caller
 from graph.services.access.session import Session
+from graph.services.deps import Deps
 
+_NAMES = SystemScope(reason="what agents are called in their own prompts")
 _MEMORY = {KbKind.CHANNEL: MemoryScope.CHANNEL, KbKind.PRIVATE: MemoryScope.PRIVATE}
 
 
 def agent_caller(base: KnowledgeBase) -> Caller:
     """Return the owner of a base as the caller in whose name a learner reads and writes it."""
     return Caller(workspace=base.workspace, principal=base.owner_id, kind=PrincipalKind.AGENT)
+
+
+async def agent_name(deps: Deps, agent: NodeId) -> str:
+    """Return what an agent is called in its prompts; empty for one that is not there."""
+    async with deps.store.reading() as reader:
+        found = (await reader.get(_NAMES, [agent])).get(agent)
+    return found.display_name if isinstance(found, Principal) else ""
 
 
 def read_as_base(session: Session, base: KnowledgeBase) -> None:

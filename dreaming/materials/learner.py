@@ -16,6 +16,7 @@ from dreaming.curation import (
     Report,
     Wanted,
     agent_caller,
+    agent_name,
     ask_for_operations,
     commit_answer,
     curation_request,
@@ -44,7 +45,6 @@ from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import LearningState, Source
 from graph.model.nodes.knowledge import KnowledgeBase, ModifierKind
 from graph.model.nodes.learning import DreamBatch, DreamRun, Progress, RunState, Stage, Trigger
-from graph.model.nodes.people import Principal
 from graph.rules.operations.actors import ActorRules
 from graph.rules.pools import clause_of
 from graph.services.access.commands import Command
@@ -123,7 +123,11 @@ async def learn_material(work: WorkContext) -> Json:
     except UnsupportedType as error:
         return await _refused(work, source, error.wire_code, str(error.details.get("reason", "unknown")))
     task = _Task(
-        work=work, source=source, base=base, light=await light_model(work), agent=await _agent_name(work, base)
+        work=work,
+        source=source,
+        base=base,
+        light=await light_model(work),
+        agent=await agent_name(work.deps, base.owner_id),
     )
     return await _learn(task)
 
@@ -156,12 +160,6 @@ async def _with_text(work: WorkContext, source: Source) -> Source:
     filename = (source.meta or {}).get("filename")
     found = await asyncio.to_thread(work.deps.extractor.extract, data, media_type=source.media_type, filename=filename)
     return await guarded_commit(work, lambda writer: set_text(writer, source, found.text, found.title))
-
-
-async def _agent_name(work: WorkContext, base: KnowledgeBase) -> str:
-    async with work.deps.store.reading() as reader:
-        found = (await reader.get(LEARNING, [base.owner_id])).get(base.owner_id)
-    return found.display_name if isinstance(found, Principal) else ""
 
 
 async def _learn(task: _Task) -> Json:

@@ -26,17 +26,9 @@ from graph.rules.pending import pending_item
 from graph.rules.pools import clause_of
 from graph.rules.stage_a import Batch, Outcome, Split, decide, halved
 from graph.services.access.commands import Command
+from graph.services.learning.progress import find_progress, hold_progress
 from graph.services.learning.runs import RUNS, end_batch, end_run, put_run
-from graph.services.learning.stage_a import (
-    COUNTING,
-    find_progress,
-    hold_progress,
-    is_readable,
-    keys_of,
-    park_message,
-    pass_over,
-    unread,
-)
+from graph.services.learning.stage_a import COUNTING, is_readable, keys_of, park_message, pass_over, unread
 from graph.services.ledger import Commit, commit, hold
 from graph.services.settings import load_settings
 from graph.store.port import Writer

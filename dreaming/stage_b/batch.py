@@ -46,13 +46,9 @@ from graph.services.access.commands import Command
 from graph.services.access.session import Session, read
 from graph.services.knowledge.state import bases_read
 from graph.services.learning.pending import consume, note_failure
+from graph.services.learning.progress import hold_progress
 from graph.services.learning.runs import end_batch
-from graph.services.learning.stage_b import (
-    COUNTING,
-    hold_progress,
-    move_progress,
-    put_batch,
-)
+from graph.services.learning.stage_b import COUNTING, move_progress, put_batch
 from graph.services.learning.stage_b_hidden import entries_with_hidden_blocks
 from graph.store.port import Writer
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dreaming.curation import agent_name
 from dreaming.jobs import WorkContext, guarded_commit
 from dreaming.light_model import light_model
 from dreaming.stage_b.batch import BatchWork, run_batch
@@ -23,21 +24,11 @@ from graph.model.errors import (
 from graph.model.fields import Json
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.learning import DreamRun, RunState
-from graph.model.nodes.people import Principal
 from graph.rules.stage_b import SCHEDULED, StageBKey, run_id
 from graph.services.learning.pending import pending_items
+from graph.services.learning.progress import find_progress, hold_progress
 from graph.services.learning.runs import batches_of, end_batch, end_run
-from graph.services.learning.stage_b import (
-    COUNTING,
-    bases_of,
-    find_progress,
-    find_run,
-    hold_progress,
-    move_progress,
-    new_run,
-    put_run,
-    sums_of,
-)
+from graph.services.learning.stage_b import bases_of, find_run, move_progress, new_run, put_run, sums_of
 from graph.store.port import Writer
 
 
@@ -124,14 +115,10 @@ async def _work_through(work: WorkContext, run: DreamRun, base: KnowledgeBase) -
         selected = await select(work.deps, run, base, halvings=halvings)
         if selected is None:
             return
-        with_model = BatchWork(context=work, run=run, light=await light_model(work), agent=await _agent_name(work))
+        with_model = BatchWork(
+            context=work, run=run, light=await light_model(work), agent=await agent_name(work.deps, work.agent)
+        )
         halvings += await run_batch(with_model, selected)
-
-
-async def _agent_name(work: WorkContext) -> str:
-    async with work.deps.store.reading() as reader:
-        found = (await reader.get(COUNTING, [work.agent])).get(work.agent)
-    return found.display_name if isinstance(found, Principal) else ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

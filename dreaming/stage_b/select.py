@@ -15,7 +15,8 @@ from graph.services.access.session import Session, read
 from graph.services.deps import Deps
 from graph.services.learning.episode_messages import episode_messages
 from graph.services.learning.pending import pending_items
-from graph.services.learning.stage_b import find_batch, find_progress
+from graph.services.learning.progress import find_progress
+from graph.services.learning.stage_b import find_batch
 from graph.services.settings import load_settings
 
 

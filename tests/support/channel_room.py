@@ -29,7 +29,8 @@ from graph.services.knowledge.conversations import open_conversation
 from graph.services.knowledge.ingest import ingest_messages
 from graph.services.learning.jobs import find_job
 from graph.services.learning.profiles import set_model_profile
-from graph.services.learning.stage_a import arrange_stage_a, find_progress
+from graph.services.learning.progress import find_progress
+from graph.services.learning.stage_a import arrange_stage_a
 from graph.store.port import Writer
 from graph.store.query import By, Direction, Find
 from tests.support.clock import FakeClock

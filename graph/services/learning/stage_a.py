@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from graph.model.access import SystemScope
 from graph.model.edges import EdgeType
-from graph.model.ids import NodeId, WorkspaceId
+from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Channel, ChannelKind, Source, SourceKind, SourceState
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.learning import PendingState, Progress, Stage
@@ -25,6 +25,7 @@ from graph.rules.pools import base_id
 from graph.rules.stage_a import STAGE_A, Pace, StageAKey, Waiting, is_due, pace_of, set_aside
 from graph.services.deps import Deps
 from graph.services.learning.jobs import enqueue
+from graph.services.learning.progress import find_progress, hold_progress
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
 from graph.store.query import And, By, Direction, Eq, Find, In, Range, Where
@@ -93,21 +94,6 @@ def keys_of(channel: Channel) -> tuple[StageAKey, ...]:
         StageAKey(channel=channel.id, kb=base_id(channel.workspace, channel.owner_id, kind, place))
         for kind, place in own.items()
     )
-
-
-async def find_progress(reader: Reader, key: StageAKey) -> Progress | None:
-    """Return how far a pair has come; None if nothing of it was ever read."""
-    found = (await reader.get(COUNTING, [key.progress_id])).get(key.progress_id)
-    return found if isinstance(found, Progress) else None
-
-
-async def hold_progress(writer: Writer, key: StageAKey, workspace: WorkspaceId, at: Millis) -> Progress:
-    """Return the row of a pair, made if it is not there; the caller holds its id."""
-    found = await find_progress(writer, key)
-    if found is None:
-        found = key.new_progress(workspace, at)
-        await writer.put([found])
-    return found
 
 
 def unread(key: StageAKey, cursor: int, *, until: int | None = None) -> Where:

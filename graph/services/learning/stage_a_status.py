@@ -15,7 +15,8 @@ from graph.rules.scopes import may_read
 from graph.rules.stage_a import StageAKey, pace_of
 from graph.services.access.session import Session
 from graph.services.learning.jobs import find_job
-from graph.services.learning.stage_a import COUNTING, find_progress, keys_of, messages, unread, waiting_of
+from graph.services.learning.progress import find_progress
+from graph.services.learning.stage_a import COUNTING, keys_of, messages, unread, waiting_of
 from graph.services.settings import load_settings
 from graph.store.port import Reader
 from graph.store.query import By, Eq, Find

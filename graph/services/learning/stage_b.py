@@ -32,6 +32,7 @@ from graph.services.audience import guard_and_decide
 from graph.services.deps import Deps
 from graph.services.learning.jobs import enqueue, find_job
 from graph.services.learning.pending import pending_items
+from graph.services.learning.progress import find_progress, hold_progress
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
 from graph.store.query import Eq
@@ -109,21 +110,6 @@ async def request_run(cmd: Command, agent_id: NodeId) -> DreamRun:
     run = await _queued(cmd, agent, progress)
     await _wake(cmd, key, agent.workspace)
     return run
-
-
-async def find_progress(reader: Reader, key: StageBKey) -> Progress | None:
-    """Return how far an agent or a base has come; None before the first run."""
-    found = (await reader.get(COUNTING, [key.progress_id])).get(key.progress_id)
-    return found if isinstance(found, Progress) else None
-
-
-async def hold_progress(writer: Writer, key: StageBKey, workspace: WorkspaceId, at: Millis) -> Progress:
-    """Return the row of a key, made if it is not there; the caller holds its id."""
-    found = await find_progress(writer, key)
-    if found is None:
-        found = key.new_progress(workspace, at)
-        await writer.put([found])
-    return found
 
 
 async def find_run(reader: Reader, id_: NodeId) -> DreamRun | None:

@@ -17,7 +17,7 @@ from graph.model.time import render
 from graph.rules.stage_a import StageAKey
 from graph.services.access.commands import command
 from graph.services.knowledge.withdrawal import withdraw_source
-from graph.services.learning.stage_a import hold_progress
+from graph.services.learning.progress import hold_progress
 from graph.store.observing import counting_round_trips
 from graph.store.query import Eq, Find
 from tests.api.clients import GraphQLClient

@@ -16,7 +16,8 @@ from graph.rules.stage_a import StageAKey
 from graph.services.access.commands import Command, command
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.services.learning.pending import consume, note_failure, parked_items, pending_items, release_parked
-from graph.services.learning.stage_a import find_progress, hold_progress, park_message
+from graph.services.learning.progress import find_progress, hold_progress
+from graph.services.learning.stage_a import park_message
 from graph.services.ledger import COMMIT_GUARD
 from graph.store.port import Writer
 from tests.support.clock import FakeClock

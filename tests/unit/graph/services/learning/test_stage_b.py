@@ -12,14 +12,8 @@ from graph.rules.stage_b import StageBKey
 from graph.services.access.commands import command
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.services.learning.jobs import find_job
-from graph.services.learning.stage_b import (
-    arrange_stage_b,
-    due_stage_b,
-    find_progress,
-    hold_progress,
-    move_progress,
-    request_run,
-)
+from graph.services.learning.progress import find_progress, hold_progress
+from graph.services.learning.stage_b import arrange_stage_b, due_stage_b, move_progress, request_run
 from graph.store.port import Writer
 from tests.support.clock import FakeClock
 from tests.support.learning import episode
