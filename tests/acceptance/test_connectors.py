@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from datetime import timedelta
@@ -22,11 +21,13 @@ from graph.store.port import Store
 from tests.acceptance.stage import NODE, Stage, made
 from tests.api.conftest import ENGINES
 from tests.support.held_clock import HeldClock
-from tests.support.neo4j_store import wipe
 from tests.support.operations import add, block, cite, create, deduction, relate
 from tests.support.places import ScriptedPlace
 
-pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True),
+    pytest.mark.usefixtures("alone"),
+]
 
 CREATE = """
 mutation($agent: ID!, $channel: ID, $options: JSON!) {
@@ -55,13 +56,6 @@ query($target: ID!) {
 }
 """
 TEXT = "Orion is hosted in Berlin. Orion belongs to Helio."
-
-
-@pytest.fixture(autouse=True)
-def alone(engine: str, request: pytest.FixtureRequest) -> None:
-    """A worker takes the jobs of every workspace: none of other tests may be left on the shared server."""
-    if engine == "neo4j":
-        asyncio.run(wipe(request.getfixturevalue("neo4j_uri")))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from datetime import timedelta
 from typing import Any
@@ -17,12 +16,14 @@ from tests.acceptance.stage import Stage
 from tests.api.adapters.files import pdf
 from tests.api.conftest import ENGINES
 from tests.support.held_clock import HeldClock
-from tests.support.neo4j_store import wipe
 from tests.support.operations import block, cite, create
 from tests.support.study import CREDENTIAL, Study, lines, name_of
 from tests.unit.graph.services.asking import run
 
-pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True),
+    pytest.mark.usefixtures("alone"),
+]
 
 SUBMIT = """
 mutation($owner: ID!, $kb: ID!, $file: Upload!) {
@@ -39,13 +40,6 @@ query($owner: ID!) {
 }
 """
 PDF = pdf("Orion ships in May.")
-
-
-@pytest.fixture(autouse=True)
-def alone(engine: str, request: pytest.FixtureRequest) -> None:
-    """A worker takes the jobs of every workspace: none of other tests may be left on the shared server."""
-    if engine == "neo4j":
-        asyncio.run(wipe(request.getfixturevalue("neo4j_uri")))
 
 
 @pytest.fixture

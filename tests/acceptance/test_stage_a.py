@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -11,16 +10,11 @@ from tests.acceptance.stage import Stage
 from tests.api.conftest import ENGINES
 from tests.support.channel_room import PURPOSE, Room, answer, episode, everything, names, shown
 from tests.support.held_clock import HeldClock
-from tests.support.neo4j_store import wipe
 
-pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
-
-
-@pytest.fixture(autouse=True)
-def alone(engine: str, request: pytest.FixtureRequest) -> None:
-    """A worker takes the jobs of every workspace: none of other tests may be left on the shared server."""
-    if engine == "neo4j":
-        asyncio.run(wipe(request.getfixturevalue("neo4j_uri")))
+pytestmark = [
+    pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True),
+    pytest.mark.usefixtures("alone"),
+]
 
 
 @pytest.fixture

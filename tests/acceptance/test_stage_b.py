@@ -5,15 +5,12 @@ People speak over HTTP, a worker dreams with a scripted model over both stages, 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from dreaming.stage_a import dream_channel
-from dreaming.stage_b import dream_agent
 from graph.model.errors import StoreUnavailable
 from graph.model.nodes.knowledge import Entry
 from graph.model.nodes.learning import Lesson, Progress
@@ -24,13 +21,14 @@ from tests.acceptance.test_changing_knowledge import BLOCK_VERSIONS, TASK_RESULT
 from tests.acceptance.test_scopes import COUNTS
 from tests.acceptance.test_skills import RULE, load, provision
 from tests.api.conftest import ENGINES
-from tests.support import channel_room
 from tests.support.held_clock import HeldClock
-from tests.support.neo4j_store import wipe
 from tests.support.night import DECIDE, Decides, Night, Shown
 from tests.support.operations import add, block, cite, create, deduction, edit, relate
 
-pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True),
+    pytest.mark.usefixtures("alone"),
+]
 
 RUNS = """
 query($agent: ID!) { dreamRuns(agentId: $agent, first: 50) { edges { node {
@@ -48,24 +46,9 @@ CITED_BROWSE = "query($ref: ID!) { memoryBrowse(ref: $ref) { text sources { quot
 ENTRIES = "query($owner: ID!) { entries(ownerId: $owner) { edges { node { id name } } } }"
 
 
-@pytest.fixture(autouse=True)
-def alone(engine: str, request: pytest.FixtureRequest) -> None:
-    """A worker takes the jobs of every workspace: none of other tests may be left on the shared server."""
-    if engine == "neo4j":
-        asyncio.run(wipe(request.getfixturevalue("neo4j_uri")))
-
-
 @pytest.fixture
 def clock() -> HeldClock:
     return HeldClock()
-
-
-@pytest.fixture
-async def night(stage: Stage, clock: HeldClock) -> Night:
-    """Both stages of Atlas; Stage A makes one episode of everything."""
-    night = await Night(stage.world, clock, handlers={"stage_a": dream_channel, "stage_b": dream_agent}).make()
-    night.model.on(channel_room.PURPOSE, channel_room.everything)
-    return night
 
 
 async def sleep(night: Night, *answers: Decides) -> list[str]:

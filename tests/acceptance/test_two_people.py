@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from dreaming.stage_a import dream_channel
-from dreaming.stage_b import dream_agent
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import ChannelKind
 from graph.services.access.commands import command
@@ -20,36 +17,23 @@ from graph.services.learning.stage_a import arrange_stage_a
 from tests.acceptance.stage import NODE, Stage
 from tests.acceptance.test_scopes import COUNTS
 from tests.api.conftest import ENGINES
-from tests.support import channel_room
 from tests.support.held_clock import HeldClock
-from tests.support.neo4j_store import wipe
 from tests.support.night import Night, Shown
 from tests.support.operations import add, block, cite, create
 
-pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
+pytestmark = [
+    pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True),
+    pytest.mark.usefixtures("alone"),
+]
 
 PAGES = "query($owner: ID!) { entries(ownerId: $owner) { totalCount edges { node { id name projection } } } }"
 ONCOLOGIST, TENNIS = "Dr Chen is my oncologist.", "Dr Chen plays tennis with me."
 CONCISE, DETAILED = "I prefer concise answers.", "From today I prefer detailed answers."
 
 
-@pytest.fixture(autouse=True)
-def alone(engine: str, request: pytest.FixtureRequest) -> None:
-    """A worker takes the jobs of every workspace: none of other tests may be left on the shared server."""
-    if engine == "neo4j":
-        asyncio.run(wipe(request.getfixturevalue("neo4j_uri")))
-
-
 @pytest.fixture
 def clock() -> HeldClock:
     return HeldClock()
-
-
-@pytest.fixture
-async def night(stage: Stage, clock: HeldClock) -> Night:
-    night = await Night(stage.world, clock, handlers={"stage_a": dream_channel, "stage_b": dream_agent}).make()
-    night.model.on(channel_room.PURPOSE, channel_room.everything)
-    return night
 
 
 @pytest.fixture

@@ -13,18 +13,15 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import ClientConnection
 
-from dreaming.stage_a import dream_channel
-from dreaming.stage_b import dream_agent
 from graph.services.learning.stage_a import arrange_stage_a
 from tests.acceptance.stage import Stage
 from tests.api.conftest import ENGINES
 from tests.api.graphql.test_websocket import is_listening, receive, socket, subscribe
-from tests.support import channel_room
 from tests.support.held_clock import HeldClock
-from tests.support.neo4j_store import wipe
 from tests.support.night import Decides, Night, Shown
 from tests.support.operations import Json, add, block, cite, create
 
+pytestmark = pytest.mark.usefixtures("alone")
 on_both_stores = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True)
 
 RUN = "mutation($agent: ID!) { runDreaming(agentId: $agent) { id stage trigger state } }"
@@ -43,24 +40,9 @@ STATUS = """query($owner: ID!) { status(ownerId: $owner) {
 SURVIVAL = "query($agent: ID!) { survivalRate(agentId: $agent) { survived cohort rate } }"
 
 
-@pytest.fixture(autouse=True)
-def alone(engine: str, request: pytest.FixtureRequest) -> None:
-    """A worker takes the jobs of every workspace: none of other tests may be left on the shared server."""
-    if engine == "neo4j":
-        asyncio.run(wipe(request.getfixturevalue("neo4j_uri")))
-
-
 @pytest.fixture
 def clock() -> HeldClock:
     return HeldClock()
-
-
-@pytest.fixture
-async def night(stage: Stage, clock: HeldClock) -> Night:
-    """Both stages of Atlas; Stage A makes one episode of everything."""
-    night = await Night(stage.world, clock, handlers={"stage_a": dream_channel, "stage_b": dream_agent}).make()
-    night.model.on(channel_room.PURPOSE, channel_room.everything)
-    return night
 
 
 async def told(connection: ClientConnection, clock: HeldClock) -> Json:
