@@ -23,8 +23,8 @@ from graph.rules.operations.block_places import GAP
 from graph.rules.operations.block_writing import end_block, make_block
 from graph.rules.operations.content import BlockContent
 from graph.rules.operations.drafting import draft
-from graph.rules.operations.entries import with_first_version
-from graph.rules.operations.entry_writing import next_entry_version
+from graph.rules.operations.entries import shown_by
+from graph.rules.operations.entry_writing import next_entry_version, place_entry, with_first_version
 from graph.rules.operations.evidence import around
 from graph.rules.operations.facet_writing import end_facet, make_facet
 from graph.rules.operations.limits import MAX_NAME
@@ -106,22 +106,7 @@ def write_mirror(
 
 def _created(work: Work, source: Source, paragraphs: Sequence[Paragraph], name: str) -> EntryState:
     id_ = work.new_id(Entry.PREFIX)
-    entry = Entry(
-        id=id_,
-        workspace=work.state.base.workspace,
-        pool=work.pool,
-        created_at=work.at,
-        owner_id=work.state.base.owner_id,
-        live_name=take_name(work, id_, name),
-        name=name,
-        type=TYPE,
-        origin=ORIGIN,
-        read_only=True,
-        updated_at=work.at,
-        last_modifier_id=work.actor.id,
-    )
-    work.changes.puts.append(entry)
-    work.changes.links.append(Edge(type=EdgeType.CONTAINS, source=work.pool, target=id_))
+    entry = place_entry(work, id_, name, TYPE, origin=ORIGIN, read_only=True)
     named = _named(work, id_, name, _cited(source, paragraphs[0]))
     _put_blocks(work, id_, source, paragraphs)
     state = with_first_version(work, entry, named)
@@ -134,7 +119,7 @@ def _replaced(work: Work, state: EntryState, source: Source, paragraphs: Sequenc
         end_block(work, block)
     _put_blocks(work, state.id, source, paragraphs)
     end_facet(work, state.name)
-    work.changes.unlinks.append(Edge(type=EdgeType.SHOWN_BY, source=state.id, target=state.name.facet.id))
+    work.changes.unlinks.append(shown_by(state.id, state.name))
     named = _named(work, state.id, name, _cited(source, paragraphs[0]))
     work.changes.touched.add(state.id)
     live_name = take_name(work, state.id, name, old=state.entry.name)
@@ -144,7 +129,7 @@ def _replaced(work: Work, state: EntryState, source: Source, paragraphs: Sequenc
 
 def _named(work: Work, entry: NodeId, name: str, rests_on: Cited) -> FacetState:
     facet = make_facet(work, entry, FacetField.NAME, name, Support(citations=(rests_on,)))
-    work.changes.links.append(Edge(type=EdgeType.SHOWN_BY, source=entry, target=facet.facet.id))
+    work.changes.links.append(shown_by(entry, facet))
     return facet
 
 

@@ -13,9 +13,8 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.errors import OperationRejected
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import SourceKind
-from graph.model.nodes.knowledge import Basis, Entry, EntryVersion, FacetField, KbKind, ModifierKind
+from graph.model.nodes.knowledge import Basis, Entry, FacetField, KbKind, ModifierKind
 from graph.rules.audit_operations import AuditOperation
-from graph.rules.names import normalised_name
 from graph.rules.operations import imaging
 from graph.rules.operations.attributes import put_attribute
 from graph.rules.operations.block_content import block_content
@@ -23,7 +22,7 @@ from graph.rules.operations.block_places import GAP
 from graph.rules.operations.block_writing import make_block
 from graph.rules.operations.content import BlockContent
 from graph.rules.operations.drafting import draft
-from graph.rules.operations.entry_writing import put_entry_version
+from graph.rules.operations.entry_writing import place_entry, with_first_version
 from graph.rules.operations.evidence import distinct_evidence, not_found
 from graph.rules.operations.facet_writing import make_facet
 from graph.rules.operations.limits import (
@@ -35,7 +34,7 @@ from graph.rules.operations.limits import (
     check_type,
     checked_aliases,
 )
-from graph.rules.operations.naming import check_name, check_not_near, clean_name, take_name
+from graph.rules.operations.naming import check_name, check_not_near, clean_name
 from graph.rules.operations.schema import CreateEntry, citations_in
 from graph.rules.operations.state import BlockState, EntryState, FacetState, Support
 from graph.rules.operations.targets import readable_entry
@@ -115,48 +114,19 @@ def _put_entry(
     blocks = [make_block(work, id_, content, GAP * number) for number, content in enumerate(contents, start=1)]
     rests_on = Support(derived_from=tuple(sorted(block.version.id for block in blocks)))
     named = make_facet(work, id_, FacetField.NAME, name, rests_on)
-    entry = Entry(
-        id=id_,
-        workspace=work.state.base.workspace,
-        pool=work.pool,
-        created_at=work.at,
-        owner_id=work.state.base.owner_id,
-        live_name=take_name(work, id_, name),
-        name=name,
-        type=op.type,
+    entry = place_entry(
+        work,
+        id_,
+        name,
+        op.type,
         origin=work.actor.origin or _ORIGINS.get(work.actor.kind, "agent"),
-        updated_at=work.at,
-        last_modifier_id=work.actor.id,
-        principal_id=NodeId(op.principal) if op.principal else None,
+        principal=NodeId(op.principal) if op.principal else None,
     )
-    work.changes.puts.append(entry)
-    work.changes.links.append(Edge(type=EdgeType.CONTAINS, source=work.pool, target=id_))
     work.changes.links.append(shown_by(id_, named))
     facets = tuple(make_facet(work, id_, FacetField.ALIAS, alias, rests_on) for alias in aliases)
     summary = make_facet(work, id_, FacetField.SUMMARY, op.summary, rests_on) if op.summary else None
     work.visible.add(id_)
     return with_first_version(work, entry, named, facets, summary), blocks
-
-
-def with_first_version(
-    work: Work, entry: Entry, name: FacetState, aliases: tuple[FacetState, ...] = (), summary: FacetState | None = None
-) -> EntryState:
-    """Return the state of a new entry, and put its first version."""
-    unversioned = EntryVersion(
-        id=NodeId(""),
-        workspace=entry.workspace,
-        created_at=work.at,
-        entry_id=entry.id,
-        version=0,
-        name=entry.name,
-        norm_name=normalised_name(entry.name),
-        type=entry.type,
-        recorded_at=work.at,
-        modifier_id=work.actor.id,
-        modifier_kind=work.actor.kind,
-    )
-    state = EntryState(entry=entry, version=unversioned, name=name, aliases=aliases, summary=summary)
-    return replace(state, version=put_entry_version(work, state, 1))
 
 
 def _link(work: Work, state: EntryState, same_as: EntryState | None) -> EntryState:

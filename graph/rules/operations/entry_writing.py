@@ -10,11 +10,12 @@ from dataclasses import replace
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Json
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import Attribute, EntryVersion
+from graph.model.nodes.knowledge import Attribute, Entry, EntryVersion
 from graph.rules.names import normalised_name
 from graph.rules.operations.content import Validity
 from graph.rules.operations.drafting import modified, placed, supersedes
-from graph.rules.operations.state import AttributeState, EntryState, Support, support_edges
+from graph.rules.operations.naming import take_name
+from graph.rules.operations.state import AttributeState, EntryState, FacetState, Support, support_edges
 from graph.rules.operations.work import Work
 
 
@@ -70,6 +71,56 @@ def next_entry_version(work: Work, state: EntryState) -> EntryState:
     )
     work.entries[state.id] = replace(state, version=version, entry=replace(state.entry, current_version=number))
     return touch_entry(work, state.id)
+
+
+def place_entry(
+    work: Work,
+    id_: NodeId,
+    name: str,
+    type_: str,
+    *,
+    origin: str,
+    read_only: bool = False,
+    principal: NodeId | None = None,
+) -> Entry:
+    """Put a new entry into the base that is written, and take its name."""
+    entry = Entry(
+        id=id_,
+        **placed(work),
+        owner_id=work.state.base.owner_id,
+        live_name=take_name(work, id_, name),
+        name=name,
+        type=type_,
+        origin=origin,
+        read_only=read_only,
+        updated_at=work.at,
+        last_modifier_id=work.actor.id,
+        principal_id=principal,
+    )
+    work.changes.puts.append(entry)
+    work.changes.links.append(Edge(type=EdgeType.CONTAINS, source=work.pool, target=id_))
+    return entry
+
+
+def with_first_version(
+    work: Work, entry: Entry, name: FacetState, aliases: tuple[FacetState, ...] = (), summary: FacetState | None = None
+) -> EntryState:
+    """Return the state of a new entry, and put its first version."""
+    unversioned = EntryVersion(
+        id=NodeId(""),
+        workspace=entry.workspace,
+        created_at=work.at,
+        entry_id=entry.id,
+        version=0,
+        name=entry.name,
+        norm_name=normalised_name(entry.name),
+        type=entry.type,
+        recorded_at=work.at,
+        modifier_id=work.actor.id,
+        modifier_kind=work.actor.kind,
+    )
+    state = EntryState(entry=entry, version=unversioned, name=name, aliases=aliases, summary=summary)
+    return replace(state, version=put_entry_version(work, state, 1))
 
 
 def put_entry_version(work: Work, state: EntryState, number: int) -> EntryVersion:
