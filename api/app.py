@@ -25,7 +25,10 @@ from api.graphql.schema import build_schema
 from api.graphql.websocket import SubscriptionEndpoint
 from api.limits import Limits
 from api.observability import PrometheusFigures, log_fault
+from api.rest.kit import Kit
+from api.rest.routes import surface_routes
 from api.settings import Settings
+from dreaming.jobs import ModelMaker, no_models
 from graph.model.errors import RootwardError
 from graph.model.ids import IdSource
 from graph.services.deps import Deps
@@ -45,6 +48,7 @@ class Parts:
     Attributes:
         checks: parts that must be ready before requests are taken, by name.
         lifespan: opens and closes what the process holds.
+        models: makes models out of profiles, for what a request asks of a model itself.
         more_routes: of other transports.
     """
 
@@ -54,6 +58,7 @@ class Parts:
     auth: Authenticator
     checks: Mapping[str, Check] = field(default_factory=dict)
     lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None
+    models: ModelMaker = no_models
     more_routes: Sequence[BaseRoute] = ()
 
 
@@ -79,6 +84,7 @@ def create_app(parts: Parts) -> Starlette:
         Route("/health/live", _live, methods=["GET"]),
         Route("/health/ready", _ready(parts.checks), methods=["GET"]),
         Route("/metrics", _metrics(parts.figures), methods=["GET"]),
+        *surface_routes(Kit(deps=parts.deps, auth=parts.auth, models=parts.models)),
         *parts.more_routes,
     ]
     if graphql.graphiql:
@@ -97,6 +103,7 @@ def make_executor(parts: Parts) -> Executor:
     return Executor(
         schema=build_schema(),
         deps=parts.deps,
+        models=parts.models,
         introspection=limits.introspection,
         limits=Limits(
             depth=limits.max_depth,

@@ -22,7 +22,9 @@ from api.app import Check, Parts, create_app
 from api.auth import Authenticator, Verifier
 from api.observability import PrometheusFigures
 from api.settings import Settings, store_file
+from dreaming.jobs import ModelMaker
 from dreaming.models.embedding_making import Embedders, http_reranker
+from dreaming.models.making import ProfileModels
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
@@ -33,6 +35,7 @@ from graph.store.embedded.locking import Ownership
 from graph.store.memory import MemoryStore
 from graph.store.observing import ObservingStore
 from graph.store.port import Store
+from graph.store.sealing import Keyring, NoKeyring, Vault
 from graph.text.tokens import ApproximateTokenizer
 
 BLOBS_FOLDER = "blobs"
@@ -55,6 +58,8 @@ class Ports:
     embedders: EmbedderMaker | None = None
     reranker: Reranker | None = None
     places: Mapping[str, DocumentPlaces] | None = None
+    keyring: Keyring | None = None
+    models: ModelMaker | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +97,7 @@ def build(
         auth=Authenticator(deps=deps, oidc=_oidc(settings, deps)),
         checks={"store": _store_check(deps.store)},
         lifespan=lambda: running(deps, on_start),
+        models=given.models or ProfileModels(credentials=from_environment(os.environ), figures=figures),
         more_routes=more_routes,
     )
     announce = store.announce if isinstance(store, EmbeddedStore) else _nobody
@@ -128,6 +134,7 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         embedders=ports.embedders or _embedders(settings),
         reranker=ports.reranker or _reranker(settings),
         places=ports.places or document_places(settings, fetcher),
+        vault=Vault(ports.keyring or NoKeyring(), ports.randomness),
         figures=counted,
     )
 

@@ -17,6 +17,7 @@ from strawberry.types import Info
 
 from api.graphql.ids import to_global, to_node, to_nodes
 from api.graphql.loaders import Loaders
+from dreaming.jobs import ModelMaker, no_models
 from graph.model.ids import NodeId
 from graph.model.nodes.people import PrincipalKind
 from graph.services.access.caller import Caller
@@ -43,6 +44,7 @@ class RequestContext:
     """The context of one operation.
 
     Attributes:
+        models: makes models out of profiles, for what an operation asks of a model itself.
         document: parsed and checked before execution.
         open_session: opens a fresh session for the payload of a mutation; None in a query.
         conversation: internal id of the conversation in which an agent reads (KN-56), if the request names one.
@@ -53,6 +55,7 @@ class RequestContext:
 
     deps: Deps
     caller: Caller
+    models: ModelMaker = no_models
     document: DocumentNode | None = None
     conversation: NodeId | None = None
     open_session: Opener | None = None

@@ -33,6 +33,7 @@ from api.graphql.faults import wire_errors, wire_own
 from api.graphql.subscriptions import Event
 from api.limits import Limits, check_document, check_json, check_text
 from api.observability import log_fault, tracer
+from dreaming.jobs import ModelMaker, no_models
 from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable, Unauthenticated
 from graph.model.ids import NodeId
 from graph.services.access.caller import Caller
@@ -77,6 +78,7 @@ class Executor:
     schema: Schema
     deps: Deps
     limits: Limits = Limits()
+    models: ModelMaker = no_models
     introspection: bool = False
     names: frozenset[str] = frozenset()
     _kept: OrderedDict[str, DocumentNode] = field(default_factory=OrderedDict)
@@ -127,7 +129,9 @@ class Executor:
         still_valid: Callable[[], Awaitable[object]],
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the answers of a subscription; each event is read and authorised anew when it is sent (KN-123)."""
-        ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document, still_valid=still_valid)
+        ctx = RequestContext(
+            deps=self.deps, models=self.models, caller=caller, document=prepared.document, still_valid=still_valid
+        )
         source = await self._source(prepared, request, ctx)
         if not isinstance(source, AsyncGenerator):
             yield self._body(None, source, caller)
@@ -167,7 +171,7 @@ class Executor:
         """Return the answer for one event, None if the caller may not see it; a chat's reading is recorded once."""
 
         async def work(session: Session) -> ExecutionResult | None:
-            ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
+            ctx = RequestContext(deps=self.deps, models=self.models, caller=caller, document=prepared.document)
             await enter(ctx, session, None)
             loaded = await event.load(ctx)
             return None if loaded is None else await self.execute(ctx, request, root=loaded)
@@ -244,7 +248,7 @@ class Executor:
 
     async def _query(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
         async def work(session: Session) -> tuple[ExecutionResult, RequestContext]:
-            ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
+            ctx = RequestContext(deps=self.deps, models=self.models, caller=caller, document=prepared.document)
             await enter(ctx, session, request.conversation)
             return await self.execute(ctx, request), ctx
 
@@ -255,7 +259,7 @@ class Executor:
         return result
 
     async def _mutation(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
-        ctx = RequestContext(deps=self.deps, caller=caller, document=prepared.document)
+        ctx = RequestContext(deps=self.deps, models=self.models, caller=caller, document=prepared.document)
         recorded: set[NodeId] = set()
         for _ in range(MAX_REPEATS):
             payload = _Payload(deps=self.deps, ctx=ctx, conversation=request.conversation)

@@ -35,8 +35,9 @@ class Rule:
 
     Attributes:
         kind: what sort of demand.
-        object_id: what must be readable: a channel for PRIVATE and CHANNEL, an agent for AGENT and SHARED, a
-            principal for PERSON, a workspace for WORKSPACE.
+        object_id: what must be readable: a channel for PRIVATE, a channel or group for CHANNEL, an agent for AGENT,
+            SHARED and BOT, a principal for PERSON, an organization for ORG, a workspace for WORKSPACE; for FOR one or
+            more alternatives such as ``person:<id>``, in order, with a blank between them: any one of them admits.
         agent: the owning agent of knowledge, or "" where none owns it; its auditors pass the rule.
     """
 
@@ -53,6 +54,25 @@ class Rule:
         """Return the rule that `encode` wrote."""
         kind, object_id, agent = text.split("|")
         return cls(RuleKind(int(kind)), object_id, agent)
+
+    def alternatives(self) -> tuple[Rule, ...]:
+        """Return the rules of which one is enough: itself, but for a FOR rule that names several.
+
+        >>> [rule.object_id for rule in Rule(RuleKind.FOR, "channel:g person:p").alternatives()]
+        ['channel:g', 'person:p']
+        """
+        if self.kind is not RuleKind.FOR or " " not in self.object_id:
+            return (self,)
+        return tuple(Rule(RuleKind.FOR, one) for one in self.object_id.split(" "))
+
+
+def for_rule(alternatives: Iterable[str]) -> Rule:
+    """Return the rule that any one of these admits, such as ``person:<id>``.
+
+    >>> for_rule(["person:p", "channel:g"]).object_id
+    'channel:g person:p'
+    """
+    return Rule(RuleKind.FOR, " ".join(sorted(set(alternatives))))
 
 
 Clause = frozenset[Rule]
@@ -150,6 +170,8 @@ class Viewer:
         """True if the viewer meets the demand of `rule`."""
         if rule in self.held:
             return True
+        if rule.kind is RuleKind.FOR:
+            return not self.held.isdisjoint(rule.alternatives())
         return bool(rule.agent) and (rule.agent in self.audits or ALL_AGENTS in self.audits)
 
     def passes_all(self, rules: Iterable[Rule]) -> bool:

@@ -49,6 +49,7 @@ class EdgeType(StrEnum):
     TARGETS = "TARGETS"
     IMAGES = "IMAGES"
     RESTORES = "RESTORES"
+    SERVES = "SERVES"
 
 
 LAW_SOURCES = frozenset(

@@ -4,11 +4,13 @@ RootwardError
 ├── BadInput                 what was sent cannot be taken; says what to send instead
 │   ├── LimitExceeded        a size or count is over its limit
 │   ├── CursorInvalid        a cursor of another query, or damaged
+│   ├── InvalidRequest       a body or argument of a surface does not fit; `path` names the field
 │   └── OperationRejected    an operation breaks a rule of the contract; `code` is the contract's own
 ├── Unauthenticated          no valid credential
 │   └── TooManyAttempts      slowed down after failed sign-ins
 ├── Forbidden                a right is missing on something whose existence is no secret
 ├── NotFound                 missing and hidden alike
+│   └── MissingObject        the same by the name that a surface gives it, such as ``SessionNotFound``
 ├── Conflict
 │   ├── VersionConflict      an expected version is not the current one
 │   ├── NameTaken            another live entry has the name
@@ -16,6 +18,7 @@ RootwardError
 │   ├── PreviewStale         the preview that was confirmed no longer holds
 │   ├── BadState             not allowed in the present state
 │   ├── AlreadyExists        a unique key is taken
+│   ├── SurfaceConflict      the conflict of a surface by its own name, with a reason, such as ``stale``
 │   └── LeaseLost            a worker no longer has the job it was doing; nothing was written
 ├── QueryTooComplex          refused before it runs
 ├── FetchRefused             a web page may not be fetched
@@ -29,6 +32,7 @@ RootwardError
 │   ├── StoreLocked          another process owns the embedded store
 │   ├── StoreNewer           made by a newer version of Rootward
 │   ├── BlobDamaged          stored bytes no longer have their hash
+│   ├── SealBroken           a sealed text was changed or stands in another place
 │   └── StoreKeyMissing      a needed key is missing or wrong
 ├── ModelError               a language model did not do its part; nothing was lost
 │   ├── ModelUnavailable     it gave no answer; `reason` says why
@@ -98,6 +102,15 @@ class OperationRejected(BadInput):
         return self.rule_code
 
 
+class InvalidRequest(BadInput):
+    """A body or argument of a surface does not fit; details: `path`, the field that is wrong (SM-62, BM-179)."""
+
+    code = "InvalidRequest"
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message, path=path)
+
+
 class Unauthenticated(RootwardError):
     """No valid credential was sent."""
 
@@ -123,6 +136,19 @@ class NotFound(RootwardError):
 
     def __init__(self, message: str = "there is no such object", **details: Any) -> None:
         super().__init__(message, **details)
+
+
+class MissingObject(NotFound):
+    """There is no such thing for this caller, by the name that a surface gives it, such as ``SessionNotFound``."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__()
+        self.tag = tag
+
+    @property
+    def wire_code(self) -> str:
+        """The surface's own name."""
+        return self.tag
 
 
 class Conflict(RootwardError):
@@ -174,6 +200,20 @@ class AlreadyExists(Conflict):
     """A unique key is taken; details: `kind`, `key_fields`."""
 
     code = "ALREADY_EXISTS"
+
+
+class SurfaceConflict(Conflict):
+    """A conflict of a surface: `tag` such as ``SessionConflict``, `reason` such as ``stale`` (SM-55, BM-174)."""
+
+    def __init__(self, tag: str, reason: str, message: str) -> None:
+        super().__init__(message, reason=reason)
+        self.tag = tag
+        self.reason = reason
+
+    @property
+    def wire_code(self) -> str:
+        """The surface's own name."""
+        return self.tag
 
 
 class LeaseLost(Conflict):
@@ -282,6 +322,15 @@ class BlobDamaged(StoreError):
     """Stored bytes no longer have the hash that names them; restore them from a backup."""
 
     code = "BLOB_DAMAGED"
+
+
+class SealBroken(StoreError):
+    """A sealed text was changed, or stands in another place than it was sealed for; it is not returned (BM-187)."""
+
+    code = "SEAL_BROKEN"
+
+    def __init__(self, message: str = "a sealed text is damaged: restore it from a backup") -> None:
+        super().__init__(message)
 
 
 class StoreKeyMissing(StoreError):

@@ -1,6 +1,7 @@
 """How a node kind declares its fields: plain dataclass fields with a few words of metadata.
 
-Allowed types: str, int, float, bool, bytes, Json (any JSON value), tuple[str, ...], each also optional.
+Allowed types: str, int, float, bool, bytes, Json (any JSON value), tuple[str, ...], Sealed, each also optional. A
+`Sealed` field is encrypted before it reaches a store; it can be neither found nor sorted by.
 """
 
 from __future__ import annotations
@@ -26,16 +27,12 @@ class FieldType(StrEnum):
     BYTES = "bytes"
     JSON = "json"
     TEXTS = "texts"
+    SEALED = "sealed"
 
 
 def indexed(default: Any = ...) -> Any:
     """Declare a field that `find` looks up or sorts by."""
     return _declare(default, indexed=True)
-
-
-def sealed(default: Any = ...) -> Any:
-    """Declare a field that is encrypted before it reaches a store; it can be neither found nor sorted by."""
-    return _declare(default, sealed=True)
 
 
 def _declare(default: Any, **metadata: bool) -> Any:

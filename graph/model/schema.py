@@ -12,9 +12,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
-from graph.model.nodes import evidence, knowledge, learning, people, work
+from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work
+from graph.model.sealed import Sealed
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Number of the last migration."""
 
 KINDS: tuple[type[Node], ...] = (
@@ -58,6 +59,24 @@ KINDS: tuple[type[Node], ...] = (
     learning.SignalSource,
     learning.Connector,
     learning.Mirror,
+    sessions.Session,
+    sessions.Turn,
+    sessions.SessionItem,
+    sessions.SessionFact,
+    sessions.SessionChange,
+    sessions.AgentMemory,
+    sessions.AgentEntry,
+    sessions.AgentChange,
+    sessions.Consolidation,
+    bots.BotPool,
+    bots.Chat,
+    bots.ChatItem,
+    bots.BotEntry,
+    bots.BotLogRow,
+    bots.BotRun,
+    bots.Confession,
+    bots.Enrichment,
+    bots.BotSpending,
     work.AuditRecord,
     work.Anchor,
     work.AdminRecord,
@@ -72,6 +91,7 @@ _SCALARS: Mapping[Any, FieldType] = {
     bool: FieldType.BOOLEAN,
     bytes: FieldType.BYTES,
     Any: FieldType.JSON,
+    Sealed: FieldType.SEALED,
 }
 
 
@@ -83,7 +103,11 @@ class FieldSpec:
     type: FieldType
     nullable: bool
     indexed: bool
-    sealed: bool
+
+    @property
+    def sealed(self) -> bool:
+        """True if its values are encrypted before they reach a store."""
+        return self.type is FieldType.SEALED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,7 +164,6 @@ def _field(name: str, hint: Any, metadata: Mapping[str, Any]) -> FieldSpec:
         type=_field_type(inner),
         nullable=nullable or inner is Any,
         indexed=bool(metadata.get("indexed")),
-        sealed=bool(metadata.get("sealed")),
     )
 
 

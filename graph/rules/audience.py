@@ -77,6 +77,19 @@ def absorb(clauses: Iterable[Clause]) -> Clauses:
     return frozenset(kept)
 
 
+def spelled_out(rules: Iterable[Rule]) -> list[Clauses]:
+    """Return what a conjunction of rules demands, as operands of `multiply`: stored clauses name one alternative each.
+
+    >>> [sorted(len(clause) for clause in clauses) for clauses in spelled_out([Rule(RuleKind.FOR, "a b")])]
+    [[0], [1, 1]]
+    """
+    given = list(rules)
+    plain = frozenset(rule for rule in given if len(rule.alternatives()) == 1)
+    several = [rule for rule in given if rule not in plain]
+    own: Clauses = frozenset({plain})
+    return [own, *(frozenset(frozenset({one}) for one in rule.alternatives()) for rule in several)]
+
+
 def multiply(operands: Iterable[Clauses]) -> Clauses:
     """Return the clauses of "one of each operand"; without operands the one that demands nothing.
 
@@ -174,8 +187,7 @@ class _Upward:
         sources: list[Clauses] = []
         for edge in self._edges(guard.node):
             (ends if edge.ends else sources).append(self._given(edge))
-        own = frozenset({guard.rules or frozenset()})
-        return multiply([own, *ends, _needed(guard.need, sources)])
+        return multiply([*spelled_out(guard.rules or frozenset()), *ends, _needed(guard.need, sources)])
 
     def _given(self, edge: LawEdge) -> Clauses:
         """Return what the target of `edge` demands of a viewer, through this link."""
@@ -186,10 +198,10 @@ class _Upward:
             return _NOBODY
         if not edge.record:
             return self._audience(edge.target).clauses
-        record: Clauses = frozenset({frozenset(edge.record)})
+        record = spelled_out(edge.record)
         if target.need is Need.SOURCE:
-            return record if target.live else _NOBODY
-        return multiply([self._audience(edge.target).clauses, record])
+            return multiply(record) if target.live else _NOBODY
+        return multiply([self._audience(edge.target).clauses, *record])
 
     def _audience(self, node: NodeId) -> Audience:
         found = self.found.get(node) or self.known.get(node)

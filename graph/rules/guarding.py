@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from graph.model.access import Audience, Clause, Guard, Need
 from graph.model.fields import Node
 from graph.model.ids import NodeId
+from graph.model.nodes.bots import BotEntry, Layer
 from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.knowledge import Entry, Facet, FacetField
 from graph.model.nodes.learning import DreamRun, Stage
+from graph.model.nodes.sessions import EntryStatus
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
+from graph.rules.audience import multiply, spelled_out
 
 SCHEDULED = "scheduled"
 """Trigger of a run that nobody asked for."""
@@ -36,6 +39,8 @@ _NEEDS: Mapping[str, Need] = {
     "RelationVersion": Need.ALL,
     "Lesson": Need.ALL,
     "MemoLine": Need.ALL,
+    "SessionItem": Need.SOURCE,
+    "ChatItem": Need.SOURCE,
 }
 
 
@@ -49,6 +54,7 @@ def guard_of(node: Node, rules: Clause) -> Guard:
         need=need_of(node),
         rules=rules,
         live=not isinstance(node, Source) or node.state == SourceState.LIVE,
+        held=not isinstance(node, BotEntry) or is_held(node),
         tags=_tags(node),
         sort_at=_sort_at(node),
     )
@@ -60,9 +66,16 @@ def need_of(node: Node) -> Need:
         return Need.ALL if node.field == FacetField.SUMMARY else Need.ANY
     if isinstance(node, AuditRecord):
         return Need.ALL if node.image_sources else Need.NONE
+    if isinstance(node, BotEntry):
+        return Need.NONE if node.layer == Layer.PINNED else Need.ALL
     if isinstance(node, DreamRun):
         return Need.ANY if _is_shown_by_batches(node) else Need.NONE
     return _NEEDS.get(type(node).__name__, Need.NONE)
+
+
+def is_held(entry: BotEntry) -> bool:
+    """Return whether an entry of a bot still supports conclusions: "active" in the words of BM-17."""
+    return entry.status == EntryStatus.ACTIVE and entry.invalidated_at is None
 
 
 def _is_shown_by_batches(run: DreamRun) -> bool:
@@ -73,7 +86,7 @@ def _is_shown_by_batches(run: DreamRun) -> bool:
 def own_audience(guard: Guard) -> Audience:
     """Return the audience of a node that rests on nothing else: a source, or a node that needs nothing."""
     readable = guard.live and bool(guard.rules) and guard.need in (Need.SOURCE, Need.NONE)
-    clauses = frozenset({guard.rules}) if readable and guard.rules else frozenset()
+    clauses = multiply(spelled_out(guard.rules)) if readable and guard.rules else frozenset()
     return Audience(node=guard.node, clauses=clauses, excluded=guard.excluded)
 
 
@@ -94,6 +107,8 @@ def _tags(node: Node) -> tuple[str, ...]:
         return (f"kind:{node.kind}",)
     if isinstance(node, AuditRecord):
         return (operation_tag(node.operation),)
+    if isinstance(node, BotEntry):
+        return node.tags
     return ()
 
 

@@ -7,7 +7,7 @@ KN-58.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.evidence import ChannelKind
@@ -52,6 +52,11 @@ class ViewerFacts:
         agents: all agents of the workspace; only looked at if he is its admin, so it may be empty otherwise.
         channels: shared channels that he is a member of and private chats that he takes part in, now.
         reads_shared: for an agent: other agents whose shared knowledge an administrator lets it read (KN-55).
+        organization: the one he asks in: the one his credential names, else his only one; None if he is no member of
+            it now (AD-7, AD-9).
+        groups: that he is a member of, now.
+        serving: agents that serve an organization of his, now: he may read their memory (AD-6).
+        homes: of linked bots among the agents he may use: the bot that each is a link to.
         token_rights: if not None, the credential carries only these rights and what they imply (AD-9).
         disabled: a disabled principal has no rights at all.
         access_version: of the principal, from before the other facts were read; it moves whenever one of them does.
@@ -65,6 +70,10 @@ class ViewerFacts:
     agents: frozenset[NodeId] = frozenset()
     channels: tuple[ChannelFacts, ...] = ()
     reads_shared: frozenset[NodeId] = frozenset()
+    organization: NodeId | None = None
+    groups: frozenset[NodeId] = frozenset()
+    serving: frozenset[NodeId] = frozenset()
+    homes: Mapping[NodeId, NodeId] = field(default_factory=dict)
     token_rights: frozenset[Right] | None = None
     disabled: bool = False
     access_version: int = 0
@@ -87,6 +96,34 @@ def rights_on(facts: ViewerFacts, object_id: NodeId) -> frozenset[Right]:
     if facts.disabled or not object_id:
         return frozenset()
     return _within_token(facts, frozenset(_granted(facts, object_id)))
+
+
+def surface_rights(facts: ViewerFacts, object_id: NodeId, *, person: NodeId | None = None) -> frozenset[Right]:
+    """Return READ and WRITE on an agent, bot, session or chat, as AD-5 and AD-6 give them.
+
+    They come from grants on the object, from membership in an organization that the agent serves (READ), and from
+    being the person of the session or chat (both). No role for knowledge and no admin right brings them.
+
+    Args:
+        facts: read in the request.
+        object_id: an agent, session or chat.
+        person: whose session or chat it is.
+    """
+    if facts.disabled:
+        return frozenset()
+    found = set(rights_on(facts, object_id))
+    if object_id in facts.serving:
+        found |= _within_token(facts, frozenset({Right.READ}))
+    if person is not None and person == facts.principal:
+        found |= _within_token(facts, frozenset({Right.READ, Right.WRITE}))
+    return frozenset(found & {Right.READ, Right.WRITE})
+
+
+def readable_agents(facts: ViewerFacts) -> frozenset[NodeId]:
+    """Return the agents whose agent memory and bot memory the principal may read, and the homes of linked ones."""
+    candidates = facts.serving.union(grant.object_id for grant in facts.grants)
+    own = {agent for agent in candidates if Right.READ in surface_rights(facts, agent)}
+    return frozenset(own | {facts.homes[agent] for agent in own if agent in facts.homes})
 
 
 def role_on(facts: ViewerFacts, agent: NodeId) -> Right | None:

@@ -9,19 +9,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from graph.model.access import ALL_AGENTS, Clause, Rule, RuleKind, Viewer
+from graph.model.access import ALL_AGENTS, Clause, Rule, RuleKind, Viewer, for_rule
 from graph.model.errors import NotFound, OperationRejected
-from graph.model.ids import NodeId, WorkspaceId
+from graph.model.ids import NodeId, WorkspaceId, prefix_of
+from graph.model.nodes.bots import Chat
 from graph.model.nodes.evidence import ChannelKind
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import PrincipalKind, Right
+from graph.model.nodes.sessions import Session
 from graph.rules.rights import (
     ChannelFacts,
     ViewerFacts,
     agents_with_role,
     audited_agents,
     audits_workspace,
+    implied,
     may_audit,
+    readable_agents,
+    rights_on,
     role_on,
 )
 
@@ -293,11 +298,61 @@ def _may_speak_in(facts: ViewerFacts, conversation: ConversationFacts) -> bool:
 def _held(facts: ViewerFacts, conversation: ConversationFacts | None) -> Iterator[Rule]:
     yield Rule(RuleKind.PERSON, facts.principal)
     yield Rule(RuleKind.WORKSPACE, facts.workspace)
+    yield from _held_of_surfaces(facts)
     if facts.kind is not PrincipalKind.AGENT:
         yield from _held_by_roles(facts)
     elif conversation:
         yield from map(pool_rule, read_set(conversation))
         yield from (pool_rule(KbScope(kind=KbKind.SHARED, owner=other)) for other in facts.reads_shared)
+
+
+def session_rule(place: NodeId, person: NodeId | None) -> Rule:
+    """Return the rule of a session or chat: its person, and who holds a grant on it (AD-5, AD-6)."""
+    return for_rule([f"object:{place}", *([] if person is None else [f"person:{person}"])])
+
+
+def group_viewer(workspace: WorkspaceId, group: NodeId, organization: NodeId, bots: Iterable[NodeId]) -> Viewer:
+    """Return a channel group as a reader of bot memory, in an organization (BM section 4).
+
+    Only the group's own entries and those for everyone are his; no exclusion of a person concerns him (BM-150).
+
+    Args:
+        workspace: of all of them.
+        group: who reads.
+        organization: where the work is done.
+        bots: the bot, and its home if it is a linked one.
+    """
+    held = {
+        Rule(RuleKind.CHANNEL, group),
+        for_rule([f"channel:{group}"]),
+        Rule(RuleKind.ORG, organization),
+        *(rule for bot in bots for rule in _of_bot(bot)),
+    }
+    return Viewer(workspace=workspace, principal=group, held=frozenset(held))
+
+
+def _of_bot(bot: NodeId) -> tuple[Rule, Rule]:
+    return Rule(RuleKind.BOT, bot), for_rule([f"bot:{bot}"])
+
+
+def _held_of_surfaces(facts: ViewerFacts) -> Iterator[Rule]:
+    """Yield what sessions, agent memory and bot memory ask for (AD-5, AD-6, BM-37 to BM-41)."""
+    if facts.token_rights is not None and Right.READ not in implied(facts.token_rights):
+        return
+    yield for_rule([f"person:{facts.principal}"])
+    for group in facts.groups:
+        yield Rule(RuleKind.CHANNEL, group)
+        yield for_rule([f"channel:{group}"])
+    if facts.organization is not None:
+        yield Rule(RuleKind.ORG, facts.organization)
+    for agent in readable_agents(facts):
+        yield from _of_bot(agent)
+    for grant in facts.grants:
+        if prefix_of(grant.object_id) in _PLACES and Right.READ in rights_on(facts, grant.object_id):
+            yield for_rule([f"object:{grant.object_id}"])
+
+
+_PLACES = frozenset({Session.PREFIX, Chat.PREFIX})
 
 
 def _held_by_roles(facts: ViewerFacts) -> Iterator[Rule]:

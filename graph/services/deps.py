@@ -10,6 +10,7 @@ from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
 from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker, TextExtractor
 from graph.store.port import Store
+from graph.store.sealing import Vault, no_vault
 from graph.text.tokens import Tokenizer
 
 
@@ -49,6 +50,7 @@ class Deps:
     extractor: TextExtractor
     embedders: EmbedderMaker | None = None
     reranker: Reranker | None = None
+    vault: Vault = field(default_factory=no_vault)
     places: Mapping[str, DocumentPlaces] = field(default_factory=dict)
     """What connectors read, by their kind."""
     figures: Figures = field(default_factory=NoFigures)

@@ -19,6 +19,7 @@ from tests.api.conftest import clock, engine, server, service, settings, store, 
 from tests.support import channel_room
 from tests.support.clock import FakeClock
 from tests.support.held_clock import HeldClock
+from tests.support.keyring import FixedKeyring
 from tests.support.neo4j_store import wipe
 from tests.support.night import Night
 from tests.support.world import TeamWorld
@@ -34,7 +35,7 @@ def reranker() -> ScriptedReranker:
 
 @pytest.fixture
 def ports(store: Store, clock: FakeClock, reranker: ScriptedReranker) -> Ports:
-    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), reranker=reranker)
+    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), reranker=reranker, keyring=FixedKeyring())
 
 
 @pytest.fixture

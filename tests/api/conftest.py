@@ -26,6 +26,7 @@ from graph.store.neo4j import Neo4jStore
 from graph.store.port import Store
 from tests.api.clients import GraphQLClient
 from tests.support.clock import FakeClock
+from tests.support.keyring import FixedKeyring
 from tests.support.world import TeamWorld
 
 
@@ -71,7 +72,7 @@ def store(engine: str, request: pytest.FixtureRequest, tmp_path: Path, clock: Fa
 
 @pytest.fixture
 def ports(store: Store, clock: FakeClock) -> Ports:
-    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"))
+    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), keyring=FixedKeyring())
 
 
 @pytest.fixture

@@ -57,7 +57,12 @@ class Organization(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Principal(Node):
-    """A person, an agent or a service."""
+    """A person, an agent or a service.
+
+    Attributes:
+        home_id: of a linked bot: the bot it is a link to, whose memory it has.
+        shared: of an agent: several members use it (AM-44).
+    """
 
     PREFIX: ClassVar[str] = "prn"
     kind: str = indexed()
@@ -66,6 +71,8 @@ class Principal(Node):
     disabled_at: Millis | None = None
     oidc_subject: str | None = indexed(None)
     profile: Json = None
+    home_id: NodeId | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from graph.model.access import SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId, prefix_of
+from graph.model.nodes.bots import BotPool
 from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KnowledgeBase
-from graph.model.nodes.people import Grant, Group, Principal, PrincipalKind, Right
+from graph.model.nodes.people import Grant, Group, Organization, Principal, PrincipalKind, Right
 from graph.model.time import Millis
 from graph.rules.pools import channel_facts, conversation_facts, is_over
 from graph.rules.rights import ChannelFacts, GrantFact, ViewerFacts
@@ -26,6 +27,8 @@ _FACTS = (EdgeType.MEMBER_OF, EdgeType.READS_SHARED)
 async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
     """Return what is known about the caller now.
 
+    The principal is read first: his `access_version` moves whenever one of the other facts does.
+
     Raises:
         NotFound: the principal does not exist any more.
     """
@@ -34,6 +37,9 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
         raise NotFound
     grants = await grants_of(reader, caller.principal)
     edges = await reader.edges(VIEWER_FACTS, [caller.principal], _FACTS, Direction.OUT)
+    belongs = [edge.target for edge in edges if edge.type is EdgeType.MEMBER_OF]
+    organizations = frozenset(target for target in belongs if prefix_of(target) == Organization.PREFIX)
+    serving = await _serving(reader, organizations)
     is_admin = any(g.right is Right.ADMIN and g.object_id == caller.workspace_node for g in grants)
     return ViewerFacts(
         workspace=caller.workspace,
@@ -42,12 +48,39 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
         kind=PrincipalKind(principal.kind),
         grants=grants,
         agents=await _agents(reader, caller) if is_admin else frozenset(),
-        channels=await _channels(reader, [edge.target for edge in edges if edge.type is EdgeType.MEMBER_OF]),
+        channels=await _channels(reader, belongs),
         reads_shared=await _reads_shared(reader, principal, edges),
+        organization=_organization(caller, organizations),
+        groups=frozenset(target for target in belongs if prefix_of(target) == Group.PREFIX),
+        serving=frozenset(serving),
+        homes=await _homes(reader, serving, grants),
         token_rights=caller.rights,
         disabled=principal.disabled_at is not None,
         access_version=principal.access_version,
     )
+
+
+async def _serving(reader: Reader, organizations: frozenset[NodeId]) -> frozenset[NodeId]:
+    """Return the agents that serve any of these organizations."""
+    if not organizations:
+        return frozenset()
+    edges = await reader.edges(VIEWER_FACTS, sorted(organizations), [EdgeType.SERVES], Direction.IN)
+    return frozenset(edge.source for edge in edges)
+
+
+def _organization(caller: Caller, organizations: frozenset[NodeId]) -> NodeId | None:
+    """Return the organization that a request is made in; a credential without one means the only one there is."""
+    if caller.organization is not None:
+        return caller.organization if caller.organization in organizations else None
+    return next(iter(organizations)) if len(organizations) == 1 else None
+
+
+async def _homes(reader: Reader, serving: frozenset[NodeId], grants: Iterable[GrantFact]) -> Mapping[NodeId, NodeId]:
+    """Return the homes of linked bots among the agents that the caller may read."""
+    granted = {grant.object_id for grant in grants if grant.right in (Right.READ, Right.WRITE)}
+    agents = sorted(serving | {id_ for id_ in granted if prefix_of(id_) == Principal.PREFIX})
+    found = (await reader.get(VIEWER_FACTS, agents)).values() if agents else ()
+    return {node.id: node.home_id for node in found if isinstance(node, Principal) and node.home_id is not None}
 
 
 async def grants_of(reader: Reader, principal: NodeId) -> tuple[GrantFact, ...]:
@@ -102,9 +135,12 @@ async def access_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
 
 
 async def pool_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
-    """Return the access versions of all pools of the caller's workspace."""
-    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=Eq("workspace", caller.workspace)))).nodes
-    return {base.id: base.access_version for base in bases}
+    """Return the access versions of all pools of the caller's workspace whose rules may move."""
+    where = Eq("workspace", caller.workspace)
+    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=where))).nodes
+    pools = (await reader.find(VIEWER_FACTS, Find(kind=BotPool, where=where))).nodes
+    versions = {base.id: base.access_version for base in bases}
+    return versions | {pool.id: pool.access_version for pool in pools}
 
 
 async def _agents(reader: Reader, caller: Caller) -> frozenset[NodeId]:

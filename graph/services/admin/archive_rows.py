@@ -16,6 +16,7 @@ from graph.model.errors import BadInput
 from graph.model.fields import FieldType, Json, Node
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.schema import KindSpec, kinds
+from graph.model.sealed import Sealed
 from graph.model.time import Millis
 from graph.store.query import TextIndex, TextRow
 
@@ -78,8 +79,8 @@ def _node_line(node: Node) -> Line:
 
 
 def _value_line(value: Any) -> Json:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
+    if isinstance(value, bytes | Sealed):
+        return base64.b64encode(value.data if isinstance(value, Sealed) else value).decode()
     if isinstance(value, str):
         return str(value)
     return list(value) if isinstance(value, tuple) else value
@@ -116,8 +117,9 @@ _TYPES: Mapping[FieldType, tuple[type, ...]] = {
 def _read_value(type_: FieldType, value: Any) -> Any:
     if value is None or type_ is FieldType.JSON:
         return value
-    if type_ is FieldType.BYTES:
-        return base64.b64decode(value, validate=True)
+    if type_ in (FieldType.BYTES, FieldType.SEALED):
+        data = base64.b64decode(value, validate=True)
+        return Sealed(data) if type_ is FieldType.SEALED else data
     if type_ is FieldType.TEXTS:
         return tuple(_text(item) for item in value)
     if not isinstance(value, _TYPES[type_]) or (isinstance(value, bool) and type_ is not FieldType.BOOLEAN):

@@ -30,6 +30,7 @@ _AFFINITY = {
     FieldType.BYTES: "BLOB",
     FieldType.JSON: "TEXT",
     FieldType.TEXTS: "TEXT",
+    FieldType.SEALED: "BLOB",
 }
 
 FTS = {TextIndex.ENTRY: "fts_entry", TextIndex.MESSAGE: "fts_message"}

@@ -13,6 +13,7 @@ from typing import Any
 from graph.model.fields import FieldType
 from graph.model.json_text import encoder
 from graph.model.schema import FieldSpec
+from graph.model.sealed import Sealed
 
 Column = None | int | float | str | bytes
 """What SQLite holds in one place."""
@@ -98,6 +99,13 @@ def _bytes(value: Any) -> bytes:
     return value
 
 
+def _sealed(value: Any) -> bytes:
+    """Take what the vault sealed and nothing else: a plain text never gets this far."""
+    if not isinstance(value, Sealed):
+        raise TypeError
+    return value.data
+
+
 def _texts(value: Any) -> str:
     if isinstance(value, str):
         raise TypeError
@@ -112,11 +120,13 @@ ENCODERS: Mapping[FieldType, Callable[[Any], Column]] = {
     FieldType.BYTES: _bytes,
     FieldType.TEXTS: _texts,
     FieldType.JSON: to_json,
+    FieldType.SEALED: _sealed,
 }
 
 DECODERS: Mapping[FieldType, Callable[[Any], Any]] = {
     FieldType.BOOLEAN: bool,
     FieldType.TEXTS: texts_from,
     FieldType.JSON: json.loads,
+    FieldType.SEALED: Sealed,
 }
 """Types that come back as they are kept have none."""

@@ -11,6 +11,7 @@ from graph.model import schema
 from graph.model.edges import Edge
 from graph.model.fields import FieldType, Node
 from graph.model.schema import FieldSpec, KindSpec
+from graph.model.sealed import Sealed
 
 N = TypeVar("N", bound=Node)
 
@@ -98,6 +99,12 @@ def _bytes(value: Any) -> bytes:
     return value
 
 
+def _sealed(value: Any) -> Sealed:
+    if not isinstance(value, Sealed):
+        raise TypeError
+    return value
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         raise TypeError
@@ -116,4 +123,5 @@ _CONVERT: Mapping[FieldType, Callable[[Any], Any]] = {
     FieldType.BYTES: _bytes,
     FieldType.TEXTS: _texts,
     FieldType.JSON: _json,
+    FieldType.SEALED: _sealed,
 }

@@ -12,6 +12,7 @@ from typing import Any
 from graph.model import schema
 from graph.model.fields import FieldType, Node
 from graph.model.schema import FieldSpec, KindSpec
+from graph.model.sealed import Sealed
 from graph.store.neo4j import names
 
 Properties = dict[str, Any]
@@ -221,6 +222,17 @@ def _bytes(value: Any) -> bytes:
     return value
 
 
+def _sealed(value: Any) -> bytes:
+    """Take what the vault sealed and nothing else: a plain text never gets this far."""
+    if not isinstance(value, Sealed):
+        raise TypeError
+    return value.data
+
+
+def _opened(value: Any) -> Sealed:
+    return Sealed(bytes(value))
+
+
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         raise TypeError
@@ -239,10 +251,12 @@ _ENCODE: Mapping[FieldType, Callable[[Any], Any]] = {
     FieldType.BYTES: _bytes,
     FieldType.TEXTS: _texts,
     FieldType.JSON: _json,
+    FieldType.SEALED: _sealed,
 }
 
 _DECODE: Mapping[FieldType, Callable[[Any], Any]] = {
     FieldType.TEXTS: tuple,
     FieldType.JSON: json.loads,
     FieldType.BYTES: bytes,
+    FieldType.SEALED: _opened,
 }

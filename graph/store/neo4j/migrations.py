@@ -43,6 +43,7 @@ STEPS: Sequence[Step] = (
     Step(3, "vectors of messages", _vectors),
     Step(4, "documents of connectors", _nothing),
     Step(5, "counts of batches", _nothing),
+    Step(6, "memory of sessions, agents and bots", _nothing),
 )
 
 

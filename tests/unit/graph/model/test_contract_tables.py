@@ -22,6 +22,7 @@ ADDED_EDGES = {
     "SHOWN_BY": "docs/adr/0006-shown-by.md",
     "IMAGES": "docs/adr/0007-audit-of-evidence.md",
     "MEMBER_OF": "docs/contracts/admin.md",
+    "SERVES": "docs/adr/0032-sessions-agents-and-bots-in-the-graph.md",
 }
 """Relationship types beside those of the contract, and where it is said why (members: AD-6, AD-18)."""
 
@@ -80,7 +81,7 @@ def test_the_table_was_read() -> None:
 
 
 @pytest.mark.req("KN-11")
-def test_the_relationship_types_are_those_of_the_contract_and_four_more() -> None:
+def test_the_relationship_types_are_those_of_the_contract_and_five_more() -> None:
     rows = table("KN-11", "KN-12")
     wanted = {name.strip() for row in rows for name in row[0].split(",")}
     assert len(wanted) > 25

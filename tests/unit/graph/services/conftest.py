@@ -18,9 +18,11 @@ from graph.store.embedded import EmbeddedStore
 from graph.store.memory import MemoryStore
 from graph.store.neo4j import Neo4jStore
 from graph.store.port import Store
+from graph.store.sealing import Vault
 from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import FakeClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import FixedKeyring
 from tests.support.pages import FakeFetcher
 from tests.support.randomness import SeededRandomness
 from tests.support.world import TeamWorld
@@ -66,6 +68,7 @@ def deps(store: Store, clock: FakeClock, fetcher: FakeFetcher) -> Deps:
         blobs=open_blobs("memory:///"),
         fetcher=fetcher,
         extractor=DocumentExtractor(),
+        vault=Vault(FixedKeyring(), SeededRandomness()),
     )
 
 

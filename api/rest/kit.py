@@ -1,0 +1,193 @@
+"""What every REST route has in common: who asks, the order of checks, bodies, errors by their `_tag`.
+
+The order is 401, 404, 403, 413 and 415, 400, 409 (SM-67, BM-182): the kit signs in; a handler finds its object and
+right, and asks for the body (`Call.body`) only then. Answers are never stored by caches and hold no secret.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from api.auth import Authenticator
+from api.errors import MASKED, row_of
+from api.observability import log_fault
+from dreaming.jobs import ModelMaker
+from graph.model.errors import (
+    BadInput,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    RootwardError,
+    StoreError,
+    TooManyAttempts,
+    Unauthenticated,
+)
+from graph.services.access.caller import Caller
+from graph.services.deps import Deps
+
+MAX_BODY_BYTES: Final = 65_536
+RETRY_AFTER_S: Final = 5
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+B = TypeVar("B", bound=BaseModel)
+
+
+class Refused(Exception):
+    """A refusal that is no error of the core: too large, another media type, another method."""
+
+    def __init__(self, status: int, tag: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.tag, self.message, self.headers = status, tag, message, dict(headers or {})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kit:
+    """What handlers work with.
+
+    Attributes:
+        models: makes models out of profiles, for what a request asks of a model itself.
+    """
+
+    deps: Deps
+    auth: Authenticator
+    models: ModelMaker
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One request of a caller who was signed in."""
+
+    kit: Kit
+    caller: Caller
+    request: Request
+
+    @property
+    def deps(self) -> Deps:
+        """The ports of the core."""
+        return self.kit.deps
+
+    def id(self, name: str) -> str:
+        """Return an id of the path, percent-decoded once; any text (SM-29)."""
+        return str(self.request.path_params[name])
+
+    async def body(self, shape: type[B]) -> B:
+        """Return the body in a shape; call it after the object and the right were found.
+
+        Raises:
+            Refused: 415 not JSON, 413 over 65,536 bytes.
+            InvalidRequest: it does not fit; `path` names the field.
+        """
+        kind = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Refused(415, "UnsupportedMediaType", "send application/json")
+        raw = await _read(self.request)
+        try:
+            return shape.model_validate_json(raw)
+        except ValidationError as error:
+            raise InvalidRequest("the body does not fit: see path", path=_path(error)) from None
+
+
+Handler = Callable[[Call], Awaitable[Any]]
+"""Answers a call with a JSON value, or with a `Response` of its own."""
+
+
+def routes(kit: Kit, table: Mapping[str, Mapping[str, Handler]]) -> Sequence[BaseRoute]:
+    """Return the routes of a table ``{path: {method: handler}}``; other methods answer 405 with `Allow`."""
+    return [Route(path, _endpoint(kit, dict(handlers)), methods=list(METHODS)) for path, handlers in table.items()]
+
+
+def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a JSON answer that no cache keeps (SM-27)."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    given = {"Cache-Control": "no-store", **(headers or {})}
+    return Response(text.encode("utf-8"), status, given, media_type="application/json; charset=utf-8")
+
+
+def failed(error: RootwardError) -> Response:
+    """Return the answer to an error of the core: its `_tag`, message, and reason or path (SM-55, BM-174)."""
+    body = {"_tag": _tag(error), "message": error.message}
+    body |= {name: error.details[name] for name in ("reason", "path") if error.details.get(name) is not None}
+    headers: dict[str, str] = {}
+    if isinstance(error, TooManyAttempts):
+        headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
+    if isinstance(error, StoreError):
+        headers["Retry-After"] = str(RETRY_AFTER_S)
+    status = row_of(error).http
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return answer(body, status, headers)
+
+
+def _endpoint(kit: Kit, handlers: Mapping[str, Handler]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            caller = await kit.auth.caller(request.headers.get("authorization"), _address(request))
+            handler = handlers.get("GET" if request.method == "HEAD" else request.method)
+            if handler is None:
+                allowed = ", ".join(sorted(handlers))
+                raise Refused(405, "MethodNotAllowed", f"this path takes {allowed}", {"Allow": allowed})
+            made = await handler(Call(kit=kit, caller=caller, request=request))
+            return made if isinstance(made, Response) else answer(made)
+        except Refused as refused:
+            return answer({"_tag": refused.tag, "message": refused.message}, refused.status, refused.headers)
+        except RootwardError as error:
+            return failed(error)
+        except Exception as error:  # noqa: BLE001 - the edge of the process: a request
+            log_fault(error)
+            kit.deps.figures.count("unexpected_faults", error=type(error).__name__)
+            return answer({"_tag": "Internal", "message": MASKED}, 500)
+
+    return endpoint
+
+
+_TAGS: Final[Mapping[type[RootwardError], str]] = {
+    Unauthenticated: "Unauthorized",
+    TooManyAttempts: "TooManyRequests",
+    Forbidden: "Forbidden",
+    StoreError: "Unavailable",
+    InvalidRequest: "InvalidRequest",
+    BadInput: "InvalidRequest",
+}
+
+
+def _tag(error: RootwardError) -> str:
+    """Return the surface's own name of an error; the nearest class in the tree decides."""
+    if type(error).wire_code is not RootwardError.wire_code and not isinstance(error, Unauthenticated | StoreError):
+        return error.wire_code
+    return next((_TAGS[kind] for kind in type(error).__mro__ if kind in _TAGS), _own(error))
+
+
+def _own(error: RootwardError) -> str:
+    return "NotFound" if isinstance(error, NotFound) else error.wire_code
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+async def _read(request: Request) -> bytes:
+    declared = request.headers.get("content-length", "")
+    too_large = Refused(413, "PayloadTooLarge", f"send at most {MAX_BODY_BYTES} bytes", {"Connection": "close"})
+    if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
+        raise too_large
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MAX_BODY_BYTES:
+            raise too_large
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _path(error: ValidationError) -> str:
+    """Return the field that is wrong, as a dotted path; the whole body is ``body``."""
+    places = error.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+    return ".".join(str(place) for place in places) or "body"

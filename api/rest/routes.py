@@ -1,0 +1,15 @@
+"""All REST routes of the product, by surface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.routing import BaseRoute
+
+from api.rest.kit import Kit
+
+
+def surface_routes(kit: Kit) -> Sequence[BaseRoute]:
+    """Return the routes of every surface."""
+    del kit
+    return []
