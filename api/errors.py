@@ -70,6 +70,7 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.ModelBudgetSpent: Row("MODEL_BUDGET_SPENT", 503, AWAY),
     errors.ModelAnswerInvalid: Row("MODEL_ANSWER_INVALID", 503, AWAY),
     errors.ProfileUnavailable: Row("MODEL_PROFILE_UNAVAILABLE", 503, AWAY),
+    errors.ModelFailed: Row("ModelFailed", 502, AWAY),
     errors.EmbeddingSizeChanged: Row("EMBEDDING_SIZE_CHANGED", 503, AWAY),
     errors.SearchUnavailable: Row("SEARCH_UNAVAILABLE", 503, AWAY),
 }

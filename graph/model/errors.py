@@ -39,6 +39,7 @@ RootwardError
 │   ├── ModelBudgetSpent     the calls or tokens of the day are used up
 │   ├── ModelAnswerInvalid   it answered, but nothing that can be used
 │   ├── ProfileUnavailable   the model profile is missing or unusable
+│   ├── ModelFailed          the model that somebody waits for gave no answer that can be used
 │   └── EmbeddingSizeChanged vectors of one model name would have two sizes
 ├── SearchUnavailable        every route failed
 └── SettingsInvalid          an unknown setting or a value out of range
@@ -409,6 +410,15 @@ class ProfileUnavailable(ModelError):
     """The model profile of an agent is missing or unusable; details: `reason`, ``light_profile_unavailable``."""
 
     code = "MODEL_PROFILE_UNAVAILABLE"
+
+
+class ModelFailed(ModelError):
+    """The model that a request waits for gave no answer that can be used; nothing changed (SM-52)."""
+
+    code = "ModelFailed"
+
+    def __init__(self) -> None:
+        super().__init__("the model gave no answer that can be used: try again, or choose another model")
 
 
 class EmbeddingSizeChanged(ModelError):

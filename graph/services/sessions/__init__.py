@@ -1,0 +1,1 @@
+"""Sessions: their turns, items and memory."""
