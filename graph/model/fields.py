@@ -59,6 +59,8 @@ class Node:
     """Compound indexes beside those of single fields."""
     GUARDED: ClassVar[bool] = True
     """False for nodes that only `SystemScope` reads."""
+    SHARES_PREFIX: ClassVar[bool] = False
+    """True if the prefix names another kind too, whose ids are no paths (with a "/") while all of this kind are."""
 
     id: NodeId
     workspace: WorkspaceId

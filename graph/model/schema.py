@@ -131,8 +131,18 @@ def kinds() -> Mapping[str, KindSpec]:
 
 @cache
 def kinds_by_prefix() -> Mapping[str, KindSpec]:
-    """Return every kind by the prefix of its ids."""
-    return {spec.prefix: spec for spec in kinds().values()}
+    """Return every kind by what `kind_key` gives of its ids."""
+    return {f"{kind.prefix}/" if kind.node.SHARES_PREFIX else kind.prefix: kind for kind in kinds().values()}
+
+
+def kind_key(node_id: str) -> str:
+    """Return the part of an internal id that names its kind: the prefix, and where two kinds share it, a "/" for paths.
+
+    >>> kind_key("ent_01"), kind_key("mem_01"), kind_key("mem_w/atlas/shared")
+    ('ent', 'mem', 'mem/')
+    """
+    prefix = prefix_of(node_id)
+    return f"{prefix}/" if prefix in _shared() and "/" in node_id else prefix
 
 
 def kind_of(node_id: str) -> KindSpec | None:
@@ -141,7 +151,12 @@ def kind_of(node_id: str) -> KindSpec | None:
     >>> kind_of("ent_01").name
     'Entry'
     """
-    return kinds_by_prefix().get(prefix_of(node_id))
+    return kinds_by_prefix().get(kind_key(node_id))
+
+
+@cache
+def _shared() -> frozenset[str]:
+    return frozenset(kind.PREFIX for kind in KINDS if kind.SHARES_PREFIX)
 
 
 def _spec(kind: type[Node]) -> KindSpec:

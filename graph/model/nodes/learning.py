@@ -254,9 +254,13 @@ class Lesson(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResidentMemo(Node):
-    """The memo of one knowledge base, carried by every turn (RE-1 to RE-5)."""
+    """The memo of one knowledge base, carried by every turn (RE-1 to RE-5).
+
+    Its id is the path of its base; an id without a path is a bot's entry, whose public form the contract fixes (BM-19).
+    """
 
     PREFIX: ClassVar[str] = "mem"
+    SHARES_PREFIX: ClassVar[bool] = True
     version: int = 0
     updated_at: Millis
 

@@ -15,7 +15,7 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.errors import BadInput
 from graph.model.fields import FieldType, Json, Node
 from graph.model.ids import NodeId, WorkspaceId
-from graph.model.schema import KindSpec, kinds
+from graph.model.schema import KindSpec, kind_of, kinds
 from graph.model.sealed import Sealed
 from graph.model.time import Millis
 from graph.store.query import TextIndex, TextRow
@@ -92,7 +92,7 @@ def _read_node(line: Mapping[str, Any]) -> Node:
     if line.keys() - {"class"} - names:
         raise ValueError("a field that the kind does not have")
     node = spec.node(**_fields(spec, line))
-    if not node.id.startswith(f"{spec.prefix}_"):
+    if kind_of(node.id) is not spec:
         raise ValueError("an id of another kind")
     return node
 

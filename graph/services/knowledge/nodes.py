@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from graph.model.fields import Node
-from graph.model.ids import NodeId, prefix_of
+from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Attribute, Block, BlockVersion, Entry, Relation
 from graph.model.nodes.learning import DreamRun, Lesson, MemoLine, ResidentMemo, SkillOverlay
+from graph.model.schema import kind_of
 from graph.rules.as_of import NOW
 from graph.services.access.session import Session
 from graph.services.knowledge.blocks import block_views, with_support
@@ -44,12 +45,13 @@ async def node_view(session: Session, node_id: NodeId) -> NodeView | None:
 
 async def node_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
     """Return those of the nodes that the caller sees, in the order of `ids`; round trips grow with kinds alone."""
-    by_prefix: dict[str, list[NodeId]] = {}
+    by_kind: dict[type[Node], list[NodeId]] = {}
     for id_ in dict.fromkeys(ids):
-        by_prefix.setdefault(prefix_of(id_), []).append(id_)
+        if kind := kind_of(id_):
+            by_kind.setdefault(kind.node, []).append(id_)
     found: dict[NodeId, NodeView] = {}
-    for prefix, wanted in by_prefix.items():
-        found.update(await _VIEWS.get(prefix, _as_stored)(session, wanted))
+    for kind_, wanted in by_kind.items():
+        found.update(await _VIEWS.get(kind_, _as_stored)(session, wanted))
     return {id_: found[id_] for id_ in ids if id_ in found}
 
 
@@ -100,15 +102,15 @@ async def _as_stored(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId,
     return dict(await session.open(ids))
 
 
-_VIEWS: Mapping[str, Callable[[Session, Sequence[NodeId]], Awaitable[Mapping[NodeId, NodeView]]]] = {
-    Entry.PREFIX: _entries,
-    Block.PREFIX: _blocks,
-    BlockVersion.PREFIX: _block_versions,
-    Attribute.PREFIX: _attributes,
-    Relation.PREFIX: _relations,
-    Lesson.PREFIX: _lessons,
-    SkillOverlay.PREFIX: _overlays,
-    ResidentMemo.PREFIX: _memos,
-    MemoLine.PREFIX: _memo_lines,
-    DreamRun.PREFIX: _runs,
+_VIEWS: Mapping[type[Node], Callable[[Session, Sequence[NodeId]], Awaitable[Mapping[NodeId, NodeView]]]] = {
+    Entry: _entries,
+    Block: _blocks,
+    BlockVersion: _block_versions,
+    Attribute: _attributes,
+    Relation: _relations,
+    Lesson: _lessons,
+    SkillOverlay: _overlays,
+    ResidentMemo: _memos,
+    MemoLine: _memo_lines,
+    DreamRun: _runs,
 }

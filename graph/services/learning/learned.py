@@ -13,6 +13,7 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId, hosted_id, prefix_of
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.learning import Lesson, MemoLine, ResidentMemo, Skill, SkillOverlay
+from graph.model.schema import kind_of
 from graph.rules.operations.memo import memo_id
 from graph.rules.operations.skills import overlay_id
 from graph.rules.operations.state import LessonState, LineState, MemoState, SkillState, Support, support_of
@@ -90,7 +91,7 @@ async def load_memo(reader: Reader, pool: NodeId) -> MemoState | None:
 async def read_learned(reader: Reader, ids: Collection[NodeId]) -> Learned:
     """Return these lessons (named by their first version) and memos; ids of other kinds are left out."""
     series = sorted(id_ for id_ in ids if prefix_of(id_) == Lesson.PREFIX)
-    memos = sorted(id_ for id_ in ids if prefix_of(id_) == ResidentMemo.PREFIX)
+    memos = sorted(id_ for id_ in ids if (kind := kind_of(id_)) and kind.node is ResidentMemo)
     versions = await find_all(reader, Lesson, In("series", series)) if series else ()
     last: dict[NodeId, Lesson] = {}
     for lesson in sorted(versions, key=lambda v: v.version):

@@ -11,8 +11,9 @@ import apsw
 
 from graph.model.errors import AlreadyExists, NotFound, VersionConflict
 from graph.model.fields import Node
-from graph.model.ids import NodeId, prefix_of
+from graph.model.ids import NodeId
 from graph.model.nodes.work import Job
+from graph.model.schema import kind_of
 from graph.model.time import Millis
 from graph.store.embedded import filing, texts
 from graph.store.embedded.conditions import where_sql
@@ -38,7 +39,7 @@ def put(session: Session, nodes: Sequence[Node]) -> None:
 
 
 def _row(table: KindTable, node: Node) -> tuple[Column, ...]:
-    if prefix_of(node.id) != table.spec.prefix:
+    if kind_of(node.id) is not table.spec:
         raise TypeError(f"the id of a {table.spec.name} starts with {table.spec.prefix}_")
     return table.encode(node)
 

@@ -12,7 +12,6 @@ import apsw
 
 from graph.model import schema
 from graph.model.fields import FieldType, Node
-from graph.model.ids import prefix_of
 from graph.model.making import maker
 from graph.model.schema import FieldSpec, KindSpec
 from graph.store.embedded.values import DECODERS, ENCODERS, Column, encode
@@ -214,12 +213,12 @@ def table_of(kind: str) -> KindTable:
 
 def table_of_id(node_id: str) -> KindTable | None:
     """Return the table that a node of this id is in, or None for an id of no kind."""
-    return _table_of_prefix(prefix_of(node_id))
+    return _table_of_key(schema.kind_key(node_id))
 
 
 @lru_cache(maxsize=256)
-def _table_of_prefix(prefix: str) -> KindTable | None:
-    spec = schema.kinds_by_prefix().get(prefix)
+def _table_of_key(key: str) -> KindTable | None:
+    spec = schema.kinds_by_prefix().get(key)
     return table_of(spec.name) if spec else None
 
 
