@@ -40,8 +40,9 @@ from graph.model.nodes.evidence import ChannelKind
 from graph.model.nodes.learning import DreamBatch, DreamRun
 from graph.model.time import Millis
 from graph.rules.ingest import IncomingMessage
+from graph.services.access.agents import create_agent
 from graph.services.access.commands import command
-from graph.services.access.provisioning import create_agent, create_channel
+from graph.services.access.provisioning import create_channel
 from graph.services.access.workspaces import NewWorkspace, init_workspace
 from graph.services.deps import Deps
 from graph.services.knowledge.conversations import open_conversation

@@ -12,6 +12,7 @@ from strawberry.tools import merge_types
 from strawberry.types import ExecutionContext
 
 from api.graphql.mutations.administration import ProvisioningMutations, RightMutations
+from api.graphql.mutations.agents import AgentMutations
 from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.connectors import ConnectorMutations
 from api.graphql.mutations.conversations import ConversationMutations
@@ -71,6 +72,7 @@ Mutation = merge_types(
         AdminMutations,
         SourceMutations,
         ProvisioningMutations,
+        AgentMutations,
         RightMutations,
         ImportMutations,
         AnchorMutations,

@@ -37,11 +37,12 @@ from graph.model.time import Millis, from_datetime
 from graph.rules.ingest import IncomingMessage
 from graph.rules.pools import base_id
 from graph.rules.scopes import MemoryScope
+from graph.services.access.agents import create_agent
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command, command
 from graph.services.access.grants import grant
 from graph.services.access.members import set_members
-from graph.services.access.provisioning import create_agent, create_channel, create_person
+from graph.services.access.provisioning import create_channel, create_person
 from graph.services.access.workspaces import NewWorkspace
 from graph.services.deps import Deps
 from graph.services.knowledge.conversations import open_conversation, set_routing_rule

@@ -29,6 +29,7 @@ class AdminOperation(StrEnum):
     PRINCIPAL_SET = "principal.set"
     PRINCIPAL_DISABLE = "principal.disable"
     PRINCIPAL_ENABLE = "principal.enable"
+    AGENT_DELETE = "agent.delete"
     GROUP_CREATE = "group.create"
     CHANNEL_CREATE = "channel.create"
     MEMBERS_SET = "members.set"
@@ -49,6 +50,8 @@ class AdminOperation(StrEnum):
     SIGNAL_SOURCE_SET = "signal_source.set"
     CONNECTOR_SET = "connector.set"
     CONNECTOR_SYNC = "connector.sync"
+    KEY_ROTATE = "key.rotate"
+    KEY_RETIRE = "key.retire"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

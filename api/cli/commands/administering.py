@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import shown
-from api.cli.commands import connecting, watching
+from api.cli.commands import agents, connecting, watching
 from api.cli.given import chosen
 from graph.model.errors import BadInput
 from graph.model.nodes.people import Right
@@ -42,7 +42,6 @@ def register(app: typer.Typer) -> None:
         organization,
         person,
         service,
-        agent,
         group,
         channel,
         members,
@@ -60,6 +59,7 @@ def register(app: typer.Typer) -> None:
     settings.command("reset")(settings_reset)
     admin.add_typer(settings, name="settings")
     connecting.register(admin)
+    agents.register(admin)
     watching.register_profiles(admin)
     token = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens.")
     token.command("create")(token_create)
@@ -101,13 +101,6 @@ def service(name: Name, local: Local = None) -> None:
     from api.cli.administering import create
 
     asyncio.run(create(chosen(), "createService", shown.out(), displayName=name, localId=local))
-
-
-def agent(name: Name, local: Local = None) -> None:
-    """Make an agent with its knowledge bases."""
-    from api.cli.administering import create
-
-    asyncio.run(create(chosen(), "createAgent", shown.out(), displayName=name, localId=local))
 
 
 def group(name: Name, local: Local = None, member: Members = None) -> None:

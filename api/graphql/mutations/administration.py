@@ -80,13 +80,6 @@ class ProvisioningMutations:
         return Principal.from_domain(made)
 
     @strawberry.mutation
-    async def create_agent(self, info: Info[Any, Any], display_name: str, local_id: str | None = None) -> Principal:
-        made = await context(info).run(
-            info, lambda cmd: provisioning.create_agent(cmd, display_name, local_id=local_id)
-        )
-        return Principal.from_domain(made)
-
-    @strawberry.mutation
     async def create_group(
         self,
         info: Info[Any, Any],

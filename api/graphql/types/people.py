@@ -23,6 +23,9 @@ class Principal(Node):
 
     kind: enums.PrincipalKind
     display_name: str
+    shared: bool = strawberry.field(default=False, description="Of an agent: several members use it.")
+    deleted_at: Millis | None = None
+    home_id: strawberry.Private[NodeId | None] = None
 
     @classmethod
     def from_domain(cls, node: people.Principal) -> Principal:
@@ -30,7 +33,14 @@ class Principal(Node):
             id=to_global(node.id, node.workspace),
             kind=people.PrincipalKind(node.kind),
             display_name=node.display_name,
+            shared=node.shared,
+            deleted_at=node.deleted_at,
+            home_id=node.home_id,
         )
+
+    @strawberry.field(description="Of a linked bot: the bot whose memory it has.")
+    async def home(self, info: Info[Any, Any]) -> Principal | None:
+        return None if self.home_id is None else await principal_of(info, self.home_id)
 
 
 @strawberry.type

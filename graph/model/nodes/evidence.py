@@ -50,7 +50,11 @@ class LearningState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Channel(Node):
-    """One agent's view of a group or of a private chat. Members and participants: MEMBER_OF edges."""
+    """One agent's view of a group or of a private chat. Members and participants: MEMBER_OF edges.
+
+    Attributes:
+        ended_at: its agent was deleted: nothing is said in it any more.
+    """
 
     PREFIX: ClassVar[str] = "chn"
     kind: str = indexed()
@@ -59,6 +63,7 @@ class Channel(Node):
     display_name: str = ""
     access_version: int = 1
     ingest_seq: int = 0
+    ended_at: Millis | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -34,7 +34,12 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workspace(Node):
-    """The tenant. Its id is ``wsp_<name>``; `workspace` repeats its name."""
+    """The tenant. Its id is ``wsp_<name>``; `workspace` repeats its name.
+
+    Attributes:
+        key_id: id of the newest epoch key that may have sealed something here: without it the store is not opened
+            (AD-29); None in a store that never had one.
+    """
 
     PREFIX: ClassVar[str] = "wsp"
     GUARDED: ClassVar[bool] = False
@@ -42,6 +47,7 @@ class Workspace(Node):
     access_version: int = 1
     anchor_seq: int = 0
     anchor_head: str = ""
+    key_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +68,7 @@ class Principal(Node):
     Attributes:
         home_id: of a linked bot: the bot it is a link to, whose memory it has.
         shared: of an agent: several members use it (AM-44).
+        deleted_at: of an agent: its memories are gone, nobody has rights on it; the id stays taken (AD-19).
     """
 
     PREFIX: ClassVar[str] = "prn"
@@ -73,6 +80,7 @@ class Principal(Node):
     profile: Json = None
     home_id: NodeId | None = None
     shared: bool = False
+    deleted_at: Millis | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

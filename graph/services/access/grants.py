@@ -9,9 +9,11 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.errors import BadInput, BadState, NotFound, OperationRejected
 from graph.model.fields import Node
 from graph.model.ids import NodeId
+from graph.model.nodes.bots import Chat
 from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
 from graph.model.nodes.people import Grant, Organization, Principal, PrincipalKind, Right, Workspace
+from graph.model.nodes.sessions import Session
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
 from graph.services.access.admin_log import record_admin
@@ -27,6 +29,7 @@ class ObjectKind(StrEnum):
     WORKSPACE = "workspace"
     ORGANIZATION = "organization"
     AGENT = "agent"
+    SESSION = "session"
     CHAT = "chat"
 
 
@@ -35,9 +38,9 @@ OBJECTS_OF: Mapping[Right, frozenset[ObjectKind]] = {
     Right.AUDITOR: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT}),
     Right.CURATOR: frozenset({ObjectKind.AGENT}),
     Right.READER: frozenset({ObjectKind.AGENT}),
-    Right.WRITE: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.CHAT}),
+    Right.WRITE: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.SESSION, ObjectKind.CHAT}),
     Right.RUN: frozenset({ObjectKind.WORKSPACE}),
-    Right.READ: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.CHAT}),
+    Right.READ: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.SESSION, ObjectKind.CHAT}),
     Right.HOST: frozenset({ObjectKind.WORKSPACE, ObjectKind.ORGANIZATION}),
 }
 """On what each right may be granted, of the objects that exist so far. Source: AD-5."""
@@ -198,5 +201,7 @@ def _kind_of(found: Node) -> ObjectKind | None:
         Organization: ObjectKind.ORGANIZATION,
         Channel: ObjectKind.CHAT,
         Conversation: ObjectKind.CHAT,
+        Session: ObjectKind.SESSION,
+        Chat: ObjectKind.CHAT,
     }
     return kinds.get(type(found))

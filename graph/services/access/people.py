@@ -29,9 +29,13 @@ async def hold_one(cmd: Command, id_: NodeId, kind: type[N]) -> N:
 async def find_one(cmd: Command, id_: NodeId, kind: type[N]) -> N:
     """Return an object of the caller's workspace; raises like `hold_one`."""
     found = (await cmd.writer.get(ADMINISTRATION, [id_])).get(id_)
-    if not isinstance(found, kind) or found.workspace != cmd.caller.workspace:
+    if not isinstance(found, kind) or found.workspace != cmd.caller.workspace or _is_deleted(found):
         raise NotFound
     return found
+
+
+def _is_deleted(node: Node) -> bool:
+    return isinstance(node, Principal) and node.deleted_at is not None
 
 
 async def hold_people(cmd: Command, ids: Collection[NodeId]) -> dict[NodeId, Principal]:
@@ -46,7 +50,7 @@ async def hold_people(cmd: Command, ids: Collection[NodeId]) -> dict[NodeId, Pri
     people = {
         id_: node
         for id_, node in found.items()
-        if isinstance(node, Principal) and node.workspace == cmd.caller.workspace
+        if isinstance(node, Principal) and node.workspace == cmd.caller.workspace and not _is_deleted(node)
     }
     if len(people) != len(wanted):
         raise NotFound

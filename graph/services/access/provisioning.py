@@ -1,6 +1,7 @@
-"""Making organizations, people, agents, services, groups and channels, and disabling principals (AD-2, AD-6, AD-18).
+"""Making organizations, people, services, groups and channels, and disabling principals (AD-2, AD-6, AD-18).
 
-Every step is audited with ids and codes (AD-26). Members are set by `members`, rights by `grants`.
+Every step is audited with ids and codes (AD-26). Agents are made by `agents`; members are set by `members`, rights by
+`grants`.
 """
 
 from __future__ import annotations
@@ -15,18 +16,16 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId, hosted_id, local_part
 from graph.model.nodes.evidence import Channel, ChannelKind
 from graph.model.nodes.knowledge import KbKind
-from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind, Right
+from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
-from graph.rules.pools import new_base
 from graph.rules.scopes import KbScope, pool_clause
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
-from graph.services.access.grants import add_grant, keep_an_admin
+from graph.services.access.grants import keep_an_admin
 from graph.services.access.guards import put_alone
 from graph.services.access.members import set_members
 from graph.services.access.people import ADMINISTRATION, find_one, hold_one, move_access
-from graph.services.knowledge.bases import ensure_base
 from graph.store.query import And, Direction, Eq, Find
 
 MAX_NAME = 200
@@ -100,31 +99,14 @@ async def create_person(
     """Make a person, who has no rights yet; with `oidc_subject` he may sign in by OIDC. Raises like an agent."""
     cmd.require_admin()
     await check_subject_free(cmd, oidc_subject)
-    person = await _principal(cmd, PrincipalKind.HUMAN, display_name, local_id, profile)
+    person = await new_principal(cmd, PrincipalKind.HUMAN, display_name, local_id, profile)
     return await put_principal(cmd, replace(person, oidc_subject=oidc_subject))
 
 
 async def create_service(cmd: Command, display_name: str, *, local_id: str | None = None) -> Principal:
     """Make a service account, such as a host; it has no rights yet. Raises like an agent."""
     cmd.require_admin()
-    return await put_principal(cmd, await _principal(cmd, PrincipalKind.SERVICE, display_name, local_id, None))
-
-
-async def create_agent(
-    cmd: Command, display_name: str, *, local_id: str | None = None, profile: Mapping[str, Json] | None = None
-) -> Principal:
-    """Make an agent with its shared and own knowledge bases; who makes it may curate and write it (AD-6, KN-40).
-
-    Raises:
-        Forbidden, BadInput, AlreadyExists: no admin; a name or id that cannot be taken; the id is taken.
-    """
-    cmd.require_admin()
-    agent = await put_principal(cmd, await _principal(cmd, PrincipalKind.AGENT, display_name, local_id, profile))
-    for kind in (KbKind.SHARED, KbKind.AGENT):
-        await ensure_base(cmd.writer, new_base(agent.workspace, agent.id, kind, cmd.at))
-    for right in (Right.CURATOR, Right.WRITE):
-        await add_grant(cmd, cmd.caller.principal, right, agent.id)
-    return agent
+    return await put_principal(cmd, await new_principal(cmd, PrincipalKind.SERVICE, display_name, local_id, None))
 
 
 async def create_group(
@@ -247,9 +229,14 @@ async def check_subject_free(cmd: Command, subject: str | None) -> None:
         raise AlreadyExists("another principal signs in with this subject", kind="Principal", key_fields=("subject",))
 
 
-async def _principal(
+async def new_principal(
     cmd: Command, kind: PrincipalKind, display_name: str, local_id: str | None, profile: Mapping[str, Json] | None
 ) -> Principal:
+    """Return a principal that is not written yet.
+
+    Raises:
+        BadInput, AlreadyExists: a name or id that cannot be taken; the id is taken.
+    """
     return Principal(
         id=await new_hosted_id(cmd, Principal.PREFIX, local_id, container=kind),
         workspace=cmd.caller.workspace,

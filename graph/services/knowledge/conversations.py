@@ -103,11 +103,11 @@ async def hold_channel(writer: Writer, channel_id: NodeId) -> Channel:
     """Lock a channel and return it.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: there is none of this id, or its agent was deleted.
     """
     await writer.lock([channel_id])
     found = (await writer.get(COMMIT_GUARD, [channel_id])).get(channel_id)
-    if not isinstance(found, Channel):
+    if not isinstance(found, Channel) or found.ended_at is not None:
         raise NotFound
     return found
 

@@ -34,6 +34,20 @@ def test_people_places_and_rights_are_made_without_a_server(made: Cli) -> None:
     assert "Otto" not in steps
 
 
+@pytest.mark.req("AD-18", "AD-19")
+def test_agents_and_linked_bots_are_made_serve_organizations_and_are_deleted(made: Cli) -> None:
+    made.ok("admin", "organization", "Heron", "--id", "heron")
+    made.ok("admin", "agent", "Borea", "--id", "borea", "--shared", "--serves", "org:heron")
+    made.ok("admin", "agent", "Link", "--id", "link", "--home", "borea")
+    assert "no longer serves" in made.ok("admin", "serve", "borea", "org:heron", "--stop")
+    assert "borea serves org:heron" in made.ok("admin", "serve", "borea", "org:heron")
+    assert made.run("admin", "delete-agent", "borea", "--yes").code == 6
+    made.ok("admin", "delete-agent", "link", "--yes")
+    assert "deleted borea: 0 sessions and 0 chats" in made.ok("admin", "delete-agent", "borea", "--yes")
+    assert made.run("admin", "delete-agent", "borea", "--yes").code == 5
+    assert made.ok("admin", "log").count("agent.delete") == 2
+
+
 @pytest.mark.req("AD-39", "AD-10")
 def test_a_running_server_is_asked_instead_of_its_store(sample: Server) -> None:
     cli = sample.cli

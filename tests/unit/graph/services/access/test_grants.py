@@ -11,8 +11,9 @@ from graph.model.nodes.people import Principal, Right
 from graph.rules.pools import base_id
 from graph.rules.scopes import MemoryScope
 from graph.services.access.admin_log import admin_log
+from graph.services.access.agents import create_agent
 from graph.services.access.grants import grant, grant_shared, revoke, revoke_all
-from graph.services.access.provisioning import create_agent, create_channel, set_disabled
+from graph.services.access.provisioning import create_channel, set_disabled
 from graph.services.access.session import Session, read
 from graph.services.access.workspaces import add_workspace
 from graph.services.knowledge.conversations import set_routing_rule

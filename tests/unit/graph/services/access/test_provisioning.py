@@ -10,13 +10,13 @@ from graph.model.nodes.people import Right
 from graph.model.nodes.work import AdminRecord
 from graph.rules.pools import base_id
 from graph.services.access.admin_log import admin_log, verify_admin_log
+from graph.services.access.agents import create_agent
 from graph.services.access.caller import Caller
 from graph.services.access.commands import command
 from graph.services.access.facts import grants_of
 from graph.services.access.grants import grant
 from graph.services.access.members import members_of, set_members
 from graph.services.access.provisioning import (
-    create_agent,
     create_channel,
     create_group,
     create_organization,

@@ -12,7 +12,7 @@ from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import SettingValue
 from graph.model.nodes.work import Job
 from graph.rules.pools import base_id
-from graph.services.access.provisioning import create_agent
+from graph.services.access.agents import create_agent
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.materials import (
     PreparedFile,

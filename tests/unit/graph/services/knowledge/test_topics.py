@@ -12,7 +12,7 @@ from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import KbKind
 from graph.rules.pools import base_id
 from graph.rules.task_results import StepOutcome, TaskResult, TaskState, TaskStep
-from graph.services.access.provisioning import create_agent
+from graph.services.access.agents import create_agent
 from graph.services.knowledge.conversations import close_conversation
 from graph.services.knowledge.entries_write import delete_entry
 from graph.services.knowledge.entry_list import EntryFilter, entries

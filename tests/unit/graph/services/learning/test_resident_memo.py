@@ -7,9 +7,9 @@ import pytest
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KbKind
 from graph.rules.pools import base_id, new_base
+from graph.services.access.agents import create_agent
 from graph.services.access.commands import Command, command
 from graph.services.access.grants import grant_shared
-from graph.services.access.provisioning import create_agent
 from graph.services.knowledge.bases import ensure_base
 from graph.services.knowledge.restore import restore
 from graph.services.knowledge.withdrawal import withdraw_source
