@@ -80,7 +80,7 @@ class Session(Node):
     Attributes:
         person_id: whose session it is; he may read and write it (AD-6).
         model: name of the model profile it runs with; None: no model.
-        head: name of the present version; `root_head` that of the version before the first item.
+        head: name of the present version, `depth` items from the root; `root_head`: the version before the first item.
         revision: moves with each committed change of the session (SM-25).
         use, generate: the switches set here; None follows the organization (SM-12).
         change_seq: number of the last `SessionChange`.
@@ -94,6 +94,7 @@ class Session(Node):
     review: bool = False
     head: str
     root_head: str
+    depth: int = 0
     revision: int = 0
     use: bool | None = None
     generate: bool | None = None
@@ -145,6 +146,7 @@ class SessionItem(Node):
     Attributes:
         person_id: who said it or edited, if a person did.
         head: the version it made; `parent` the version before; `depth` how far it is from the root, 1 for the first.
+        change_seq: number of the last `SessionChange` before it: later ones of earlier versions are none of its past.
         current: it is part of the present history; `processed`: it was read for memory in that history.
         agent_read: it was read for the agent's memory (AM-33), whatever becomes of the history.
         edit: of a `memory_edit`: ``{"command", "key"}`` and for Remember ``content`` and ``kind`` (SM-38).
@@ -162,6 +164,7 @@ class SessionItem(Node):
     head: str = indexed()
     parent: str
     depth: int
+    change_seq: int = 0
     current: bool = True
     processed: bool = False
     agent_read: bool = False

@@ -1,1 +1,1 @@
-"""Sessions: their turns, items and memory."""
+"""Sessions of agents: what hosts report of them, their turns, and what is remembered of one."""
