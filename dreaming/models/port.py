@@ -81,7 +81,8 @@ class ModelAnswer:
         text: as the model wrote it: perhaps fenced, with thinking, cut or no JSON at all.
         input_tokens, output_tokens: as the provider counted; 0 where it did not say.
         model: the name the provider answered with.
-        cost_micro_usd: what it cost; None if the price is unknown.
+        cost_micro_usd: what it cost; None if the price or the usage is unknown.
+        usage_reported: false where the provider told nothing of what it used: then nobody knows the cost (BM-135).
     """
 
     text: str
@@ -90,6 +91,7 @@ class ModelAnswer:
     finish: Finish = Finish.STOP
     model: str = ""
     cost_micro_usd: int | None = None
+    usage_reported: bool = True
 
 
 class ModelPort(Protocol):

@@ -182,6 +182,7 @@ def _answer(response: ModelResponse, name: str) -> ModelAnswer:
         output_tokens=response.usage.output_tokens or 0,
         finish=_FINISH.get(response.finish_reason, Finish.STOP),
         model=response.model_name or name,
+        usage_reported=response.usage.has_values(),
     )
 
 

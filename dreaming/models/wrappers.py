@@ -84,7 +84,7 @@ class MeteredModel:
         self._count(request, str(answer.finish))
         self.figures.count("model_input_tokens", answer.input_tokens, purpose=request.purpose)
         self.figures.count("model_output_tokens", answer.output_tokens, purpose=request.purpose)
-        priced = replace(answer, cost_micro_usd=self.priced(answer))
+        priced = replace(answer, cost_micro_usd=self.priced(answer) if answer.usage_reported else None)
         self.figures.count("model_cost_micro_usd", priced.cost_micro_usd or 0, purpose=request.purpose)
         return priced
 
