@@ -1,21 +1,23 @@
-"""Reading the memory of an agent and its log. Source: AM-1 to AM-9, AM-17 to AM-19, AM-44."""
+"""Reading the memory of an agent and its log. Source: AM-1 to AM-9, AM-17 to AM-19, AM-39, AM-44."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from graph.model.errors import InvalidRequest
 from graph.model.ids import NodeId
-from graph.model.nodes.sessions import AgentChange
+from graph.model.nodes.sessions import AgentChange, AgentEntry
 from graph.model.time import Millis
+from graph.rules.agent_memory import AgentSource as AgentSource
+from graph.rules.agent_memory import SourceSight, source_id, sources_of, sources_shown
 from graph.services.access.session import Session
+from graph.services.agents.state import AGENTS, check_readable, find_memory, memory_id
+from graph.store.query import And, By, Eq, Find, Range
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AgentSource:
-    """An item that supports an entry, by local ids."""
-
-    session: str
-    item: str
+MAX_LOG: Final = 1_000
+DEFAULT_LOG: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,16 +46,20 @@ class AgentMemoryView:
 
 
 async def agent_memory(session: Session, agent_id: NodeId) -> AgentMemoryView:
-    """Return the memory of an agent.
+    """Return the memory of an agent, entries and version of one state.
 
     Raises:
         MissingObject: ``AgentNotFound``: no such agent, or none that the caller may read.
     """
-    raise NotImplementedError
+    await check_readable(session.reader, session.facts, agent_id)
+    version, entries = await _one_state(session, agent_id)
+    sight = await _sight(session, entries)
+    views = [_view(entry, sight) for entry in entries]
+    return AgentMemoryView(entries=tuple(sorted(views, key=lambda view: view.key)), version=version)
 
 
 async def agent_memory_log(
-    session: Session, agent_id: NodeId, limit: int = 100, before: int | None = None
+    session: Session, agent_id: NodeId, limit: int = DEFAULT_LOG, before: int | None = None
 ) -> tuple[AgentChange, ...]:
     """Return the versions of an agent's memory, newest first (AM-18, AM-19).
 
@@ -65,6 +71,47 @@ async def agent_memory_log(
 
     Raises:
         MissingObject: ``AgentNotFound``.
-        InvalidRequest: `limit` or `before` is none.
+        InvalidRequest: `limit` is out of its range.
     """
-    raise NotImplementedError
+    await check_readable(session.reader, session.facts, agent_id)
+    if not 1 <= limit <= MAX_LOG:
+        raise InvalidRequest(f"limit is 1 to {MAX_LOG}", path="limit")
+    where = And((Eq("pool", memory_id(agent_id)), Range("version", None, before)))
+    query = Find(kind=AgentChange, where=where, order=By("version", descending=True), first=limit)
+    return (await session.reader.find(AGENTS, query)).nodes
+
+
+async def _one_state(session: Session, agent_id: NodeId) -> tuple[int, Sequence[AgentEntry]]:
+    """Return version and entries; read again if a version was made in between, where a store lets that happen."""
+    version = await _version(session, agent_id)
+    while True:
+        page = await session.page(Find(kind=AgentEntry, where=Eq("agent_id", agent_id)))
+        now = await _version(session, agent_id)
+        if now == version:
+            return version, page.nodes
+        version = now
+
+
+async def _version(session: Session, agent_id: NodeId) -> int:
+    pool = await find_memory(session.reader, agent_id)
+    return 0 if pool is None else pool.version
+
+
+async def _sight(session: Session, entries: Sequence[AgentEntry]) -> SourceSight:
+    """Return which of the items behind these entries there are, and which of them the reader may see."""
+    named = sorted({source_id(entry.workspace, source) for entry in entries for source in sources_of(entry)})
+    there = await session.reader.get(AGENTS, named) if named else {}
+    shown = await session.open(named) if named else {}
+    return SourceSight(viewer=session.facts.principal, shown=frozenset(shown), there=frozenset(there))
+
+
+def _view(entry: AgentEntry, sight: SourceSight) -> AgentEntryView:
+    return AgentEntryView(
+        id=entry.id,
+        key=entry.key,
+        content=entry.content,
+        kind=entry.kind,
+        status=entry.status,
+        sources=sources_shown(entry, sight),
+        updated_at=entry.updated_at,
+    )

@@ -2,16 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from graph.model.errors import MissingObject
 from graph.model.ids import NodeId
-from graph.model.nodes.sessions import AgentMemory
+from graph.model.nodes.people import Right
+from graph.model.nodes.sessions import AgentMemory, ChangeCause, Session, SessionFact, SessionItem
+from graph.rules.agent_memory import carried_over, fact_items
+from graph.rules.rights import surface_rights
+from graph.rules.session_memory import NOT_FOUND
 from graph.services.access.commands import Command
+from graph.services.agents.state import VersionStep, entries_of, hold_memory, write_version
+from graph.services.sessions.finding import SESSIONS, hold_hosted, hold_session
+from graph.services.sessions.state import MEMORY, current_facts
 
 
 async def promote(cmd: Command, session_id: NodeId) -> AgentMemory:
-    """Carry what lasts of a session's memory over to its agent and return the agent's pool as it is then.
+    """Carry what lasts of a session's memory over to its agent and return the agent's memory as it is then.
+
+    A host promotes inside its object; anyone else who may write both the session and its agent.
 
     Raises:
-        MissingObject: ``SessionNotFound``: no such session, or neither a host of its organization nor who may
-            write both the session and its agent.
+        MissingObject: ``SessionNotFound``: no such session, or not for the caller.
+        Forbidden: he is no host, and may not write both.
     """
-    raise NotImplementedError
+    session = await _held(cmd, session_id)
+    pool = await hold_memory(cmd, session.agent_id)
+    facts = list((await current_facts(cmd.writer, session.id)).values())
+    known = await entries_of(cmd.writer, session.agent_id)
+    entries = carried_over(facts, await _types(cmd, facts), known, session.person_id)
+    if not entries:
+        return pool
+    step = VersionStep(
+        cause=ChangeCause.PROMOTION,
+        operation="agent.promote",
+        actor=cmd.facts.principal,
+        actor_kind=cmd.actor_kind,
+        entries=entries,
+    )
+    return await write_version(cmd, pool, step)
+
+
+async def _held(cmd: Command, session_id: NodeId) -> Session:
+    """Lock the session that the caller may promote and return it."""
+    found = (await cmd.writer.get(SESSIONS, [session_id])).get(session_id)
+    if not isinstance(found, Session) or found.workspace != cmd.caller.workspace:
+        raise MissingObject(NOT_FOUND)
+    own = surface_rights(cmd.facts, found.id, person=found.person_id)
+    if Right.WRITE in own and Right.WRITE in surface_rights(cmd.facts, found.agent_id):
+        return await hold_session(cmd.writer, found.id)
+    return await hold_hosted(cmd, found.id)
+
+
+async def _types(cmd: Command, facts: Sequence[SessionFact]) -> Mapping[NodeId, str]:
+    wanted = sorted({item for fact in facts for item in fact_items(fact)})
+    found = (await cmd.writer.get(MEMORY, wanted)).values() if wanted else ()
+    return {item.id: item.type for item in found if isinstance(item, SessionItem)}
