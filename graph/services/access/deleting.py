@@ -20,7 +20,7 @@ from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.learning import ModelCall
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, Token
-from graph.model.nodes.work import AuditRecord, Job
+from graph.model.nodes.work import Job
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
 from graph.rules.jobs import JobState, cancelled
@@ -43,7 +43,7 @@ _OF_SESSION: Final[Kinds] = (
     (memory.SessionChange, "session_id"),
 )
 _OF_CHAT: Final[Kinds] = ((bots.Confession, "chat_id"), (bots.Enrichment, "chat_id"))
-_OF_POOL: Final[Kinds] = ((memory.AgentChange, "pool"), (bots.BotLogRow, "pool"), (AuditRecord, "pool"))
+_OF_POOL: Final[Kinds] = ((memory.AgentChange, "pool"), (bots.BotLogRow, "pool"))
 _OF_AGENT: Final[Kinds] = (
     (memory.AgentEntry, "agent_id"),
     (memory.Consolidation, "agent_id"),
@@ -117,7 +117,8 @@ async def _is_home(cmd: Command, agent: NodeId) -> bool:
 async def _held(cmd: Command, agent: NodeId) -> _Held:
     """Lock all that belongs to an agent, in id order, then read it."""
     found = await _read(cmd, agent)
-    await cmd.writer.lock(sorted([*found.places, *(pool.id for pool in found.pools)]))
+    pools = {*(pool.id for pool in found.pools), *(chat.pool for chat in found.chats if chat.pool)}
+    await cmd.writer.lock(sorted({*found.places, *pools}))
     return await _read(cmd, agent)
 
 
@@ -172,7 +173,7 @@ async def _delete_memories(cmd: Command, agent: NodeId, held: _Held) -> AgentDel
         for kinds, values in (
             (_OF_SESSION, [session.id for session in held.sessions]),
             (_OF_CHAT, [chat.id for chat in held.chats]),
-            (_OF_POOL, [*pools, *held.places]),
+            (_OF_POOL, pools),
             (_OF_AGENT, [agent]),
         )
         for kind, field in kinds
@@ -233,6 +234,6 @@ def _parts(ids: Sequence[NodeId]) -> Iterable[list[NodeId]]:
 
 
 def _codes(gone: AgentDeletion, held: _Held) -> dict[str, Json]:
-    """Return how much went, and the last record of each chain that ended with it (AD-27)."""
+    """Return how much went, and the last record of each memory's chain, which ends with it (AD-27)."""
     heads = {pool.id: {"seq": pool.audit_seq, "hash": pool.audit_head} for pool in held.pools}
     return {"sessions": gone.sessions, "chats": gone.chats, "entries": gone.bot_entries, "heads": heads}

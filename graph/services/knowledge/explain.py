@@ -1,18 +1,24 @@
-"""Why somebody sees a node, or why not (KN-120): the law's own proof, never content."""
+"""Why somebody sees a node, or why not (KN-120, KN-121): the law's own proof, never content.
+
+On bot memory it answers for oneself alone, whatever roles one has; elsewhere auditors and admins ask for others too.
+"""
 
 from __future__ import annotations
 
 from graph.model.access import Viewer
 from graph.model.errors import NotFound
-from graph.model.ids import NodeId
+from graph.model.ids import NodeId, prefix_of
+from graph.model.nodes.bots import BotPool
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Principal, PrincipalKind
+from graph.model.nodes.sessions import AgentMemory
+from graph.model.nodes.sessions import Session as AgentSession
 from graph.rules.proof import Proof, explain, explain_own
 from graph.rules.rights import may_explain_for_others
 from graph.rules.scopes import make_viewer
 from graph.services.access.caller import Caller
 from graph.services.access.facts import VIEWER_FACTS, load_facts
-from graph.services.access.session import Session
+from graph.services.access.session import POOLS, Session
 
 
 async def explain_visibility(session: Session, node: NodeId, viewer_id: NodeId | None = None) -> Proof | None:
@@ -27,7 +33,7 @@ async def explain_visibility(session: Session, node: NodeId, viewer_id: NodeId |
     guard = (await session.reader.guards([node])).get(node)
     if guard is None or guard.workspace != session.caller.workspace:
         return None
-    oversees = may_explain_for_others(session.facts, await _owner(session, guard.pool))
+    oversees = not _is_of_bot(guard.pool) and may_explain_for_others(session.facts, await _owner(session, guard.pool))
     if viewer_id not in (None, session.caller.principal) and not oversees:
         return None
     viewer = session.viewer if viewer_id is None else await _viewer_of(session, viewer_id)
@@ -38,9 +44,16 @@ async def explain_visibility(session: Session, node: NodeId, viewer_id: NodeId |
     return own if own.visible else None
 
 
+def _is_of_bot(pool: NodeId | None) -> bool:
+    return pool is not None and prefix_of(pool) == BotPool.PREFIX
+
+
 async def _owner(session: Session, pool: NodeId | None) -> NodeId:
-    base = await session.base(pool) if pool else None
-    return base.owner_id if isinstance(base, KnowledgeBase) else NodeId("")
+    """Return the agent whose pool it is; "" for what lies in none."""
+    found = (await session.reader.get(POOLS, [pool])).get(pool) if pool else None
+    if isinstance(found, KnowledgeBase):
+        return found.owner_id
+    return found.agent_id if isinstance(found, AgentSession | AgentMemory) else NodeId("")
 
 
 async def _viewer_of(session: Session, viewer_id: NodeId) -> Viewer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ async def test_a_linked_bot_has_a_home_that_is_none(world: TeamWorld) -> None:
     assert link.home_id == home.id
     for wrong, error in ((link.id, BadState), (world.ana, NotFound), (node_id("prn", "none"), NotFound)):
         with pytest.raises(error):
-            await run(world, world.dan, lambda cmd, wrong=wrong: create_agent(cmd, "Other", home_id=wrong))
+            await run(world, world.dan, partial(create_agent, display_name="Other", home_id=wrong))
     assert [f.name for f in fields(link) if getattr(link, f.name) != getattr(home, f.name)] == [
         "id",
         "display_name",
@@ -105,7 +106,7 @@ async def test_an_agent_is_renamed_and_shared_by_admins_alone(world: TeamWorld) 
     assert (changed.display_name, changed.shared) == ("Boreas", True)
     for who, target, error in ((world.ana, agent.id, Forbidden), (world.dan, world.ana, NotFound)):
         with pytest.raises(error):
-            await run(world, who, lambda cmd, target=target: set_agent(cmd, target, shared=False))
+            await run(world, who, partial(set_agent, agent_id=target, shared=False))
     assert not (await run(world, world.dan, lambda cmd: set_agent(cmd, agent.id, shared=False))).shared
 
 
@@ -122,7 +123,7 @@ async def test_a_deleted_agent_leaves_no_memory_no_right_and_no_second_life(worl
     gone = await run(world, world.dan, lambda cmd: delete_agent(cmd, agent.id))
     assert (gone.sessions, gone.chats, gone.agent_entries, gone.bot_entries) == (1, 1, 1, 1)
     left = await _nodes(deps, [*made.values(), *other.values()])
-    assert left == set(other.values()) | {made["stage_a"], made["stage_a_call"]}
+    assert left == set(other.values()) | {made["stage_a"], made["stage_a_call"], made["audit"]}
     for who in (world.ana, world.ben, world.eve):
         async with deps.store.reading() as reader:
             facts = await load_facts(reader, world.caller(who))
@@ -132,9 +133,9 @@ async def test_a_deleted_agent_leaves_no_memory_no_right_and_no_second_life(worl
         await authenticate(deps, token)
     with pytest.raises(AlreadyExists):
         await borea(world)
-    for again in (delete_agent, set_agent):
+    for again in (partial(delete_agent, agent_id=agent.id), partial(set_agent, agent_id=agent.id)):
         with pytest.raises(NotFound):
-            await run(world, world.dan, lambda cmd, again=again: again(cmd, agent.id))
+            await run(world, world.dan, again)
     async with deps.store.reading() as reader:
         assert (await verify_admin_log(reader, world.workspace)).ok
         job = (await reader.get(SYSTEM, [made["stage_a"]]))[made["stage_a"]]
@@ -168,7 +169,7 @@ async def test_only_admins_delete_agents_and_a_home_only_after_its_links(world: 
         await run(world, world.dan, lambda cmd: delete_agent(cmd, home.id))
     for wrong in (world.ana, node_id("prn", "none")):
         with pytest.raises(NotFound):
-            await run(world, world.dan, lambda cmd, wrong=wrong: delete_agent(cmd, wrong))
+            await run(world, world.dan, partial(delete_agent, agent_id=wrong))
     await run(world, world.dan, lambda cmd: delete_agent(cmd, link.id))
     await run(world, world.dan, lambda cmd: delete_agent(cmd, home.id))
 
