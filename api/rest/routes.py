@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from starlette.routing import BaseRoute
 
-from api.rest.kit import Kit
+from api.rest import sessions
+from api.rest.kit import Kit, routes
 
 
 def surface_routes(kit: Kit) -> Sequence[BaseRoute]:
     """Return the routes of every surface."""
-    del kit
-    return []
+    return routes(kit, sessions.table())
