@@ -9,6 +9,7 @@ from typing import Protocol
 from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
 from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker, TextExtractor
+from graph.rules.session_memory_text import MemoryRules
 from graph.store.port import Store
 from graph.store.sealing import Vault, no_vault
 from graph.text.tokens import Tokenizer
@@ -53,6 +54,7 @@ class Deps:
     vault: Vault = field(default_factory=no_vault)
     places: Mapping[str, DocumentPlaces] = field(default_factory=dict)
     """What connectors read, by their kind."""
+    session_memory: MemoryRules = MemoryRules()
     figures: Figures = field(default_factory=NoFigures)
     dependents_at_once: int = 10_000
     """Who may see so many dependents of a change is settled in its transaction, more of them by a job (KN-114)."""
