@@ -19,6 +19,8 @@ class Needs(StrEnum):
 
     NOTHING = "nothing"
     SIGNED_IN = "a valid credential; the law decides what it shows"
+    READ = "read on the session, chat, agent or bot; without it the answer is that of a missing one"
+    WRITE = "write on the session, chat, agent or bot"
     READER = "reader of the owning agent, or the agent in its conversation"
     CURATOR = "curator of the owning agent, or the agent in its conversation"
     HUMAN_CURATOR = "a person who is curator of the owning agent"
@@ -28,6 +30,8 @@ class Needs(StrEnum):
     JOB_CURATOR = "admin, or curator of the agent that the work is for"
     HOST = "host, or the agent that owns the channel"
     ADMIN = "admin of the workspace"
+    READ_BOT = "read on the bot; the law decides what it shows"
+    WRITE_BOT = "write on a bot that is not a link to another"
 
 
 QUERIES: Mapping[str, Needs] = {
@@ -142,4 +146,14 @@ ROUTES: Mapping[str, Needs] = {
     "GET /health/live": Needs.NOTHING,
     "GET /health/ready": Needs.NOTHING,
     "GET /metrics": Needs.NOTHING,
+    "GET /v1/bots/{botId}/memory": Needs.READ_BOT,
+    "POST /v1/bots/{botId}/memory": Needs.READ_BOT,
+    "GET /v1/bots/{botId}/memory/log": Needs.READ_BOT,
+    "POST /v1/bots/{botId}/memory/purge": Needs.WRITE_BOT,
+    "GET /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
+    "PATCH /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
+    "GET /openapi.json": Needs.NOTHING,
+    "GET /v1/sessions/{sessionId}": Needs.READ,
+    "GET /v1/sessions/{sessionId}/memory": Needs.READ,
+    "POST /v1/sessions/{sessionId}/memory": Needs.WRITE,
 }
