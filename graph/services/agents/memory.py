@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,7 @@ class AgentEntryView:
     """
 
     id: NodeId
+    agent_id: NodeId
     key: str
     content: str
     kind: str
@@ -53,9 +54,20 @@ async def agent_memory(session: Session, agent_id: NodeId) -> AgentMemoryView:
     """
     await check_readable(session.reader, session.facts, agent_id)
     version, entries = await _one_state(session, agent_id)
-    sight = await _sight(session, entries)
-    views = [_view(entry, sight) for entry in entries]
+    views = await shown_entries(session, entries)
     return AgentMemoryView(entries=tuple(sorted(views, key=lambda view: view.key)), version=version)
+
+
+async def shown_entries(session: Session, entries: Sequence[AgentEntry]) -> Sequence[AgentEntryView]:
+    """Return entries that the reader was found to see, with those of their sources that he may see too (AM-44)."""
+    sight = await _sight(session, entries)
+    return [_view(entry, sight) for entry in entries]
+
+
+async def entry_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, AgentEntryView]:
+    """Return those of the entries that the reader may see, by id (KN-121)."""
+    found = [node for node in (await session.open(ids)).values() if isinstance(node, AgentEntry)]
+    return {view.id: view for view in await shown_entries(session, found)}
 
 
 async def agent_memory_log(
@@ -108,6 +120,7 @@ async def _sight(session: Session, entries: Sequence[AgentEntry]) -> SourceSight
 def _view(entry: AgentEntry, sight: SourceSight) -> AgentEntryView:
     return AgentEntryView(
         id=entry.id,
+        agent_id=entry.agent_id,
         key=entry.key,
         content=entry.content,
         kind=entry.kind,

@@ -70,6 +70,8 @@ async def find_bot(reader: Reader, workspace: WorkspaceId, id_: NodeId) -> Bot:
     found = (await reader.get(BOTS, [id_])).get(id_)
     if not isinstance(found, Principal) or found.kind != PrincipalKind.AGENT or found.workspace != workspace:
         raise MissingObject("BotNotFound")
+    if found.deleted_at is not None:
+        raise MissingObject("BotNotFound")
     return Bot(id=id_, home=found.home_id or id_, workspace=workspace)
 
 

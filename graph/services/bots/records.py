@@ -141,7 +141,7 @@ async def list_confessions(session: Session, chat_id: NodeId) -> Sequence[ShownC
     chat = await _chat_of(session, chat_id)
     query = Find(kind=Confession, where=Eq("chat_id", chat.id), order=By("created_at"))
     found = (await session.reader.find(session.viewer, query)).nodes
-    readers = await _readers(session, chat)
+    readers = await readers_of(session, chat)
     return [await _confession(session, readers, one) for one in found]
 
 
@@ -150,7 +150,7 @@ async def list_enrichments(session: Session, chat_id: NodeId) -> Sequence[ShownE
     chat = await _chat_of(session, chat_id)
     query = Find(kind=Enrichment, where=Eq("chat_id", chat.id), order=By("created_at"))
     found = (await session.reader.find(session.viewer, query)).nodes
-    readers = await _readers(session, chat)
+    readers = await readers_of(session, chat)
     return [await _enrichment(session, readers, one) for one in found]
 
 
@@ -163,14 +163,14 @@ async def _chat_of(session: Session, chat_id: NodeId) -> Chat:
     return chat
 
 
-async def _readers(session: Session, chat: Chat) -> Sequence[PoolReads]:
+async def readers_of(session: Session, chat: Chat) -> Sequence[PoolReads]:
     """Return whose view decides: the chat's own reader, and who asks if he is another one (BM-50, BM-173)."""
     bot = await find_bot(session.reader, chat.workspace, chat.bot_id)
     own = await reads_of_chat(session.deps, session.reader, bot, chat)
     return [own] if session.caller.principal == chat.person_id else [own, caller_reads(session, bot)]
 
 
-async def _may_show(readers: Sequence[PoolReads], entries: tuple[str, ...]) -> bool:
+async def may_show(readers: Sequence[PoolReads], entries: tuple[str, ...]) -> bool:
     """Tell whether every entry behind a text may be used by every reader now; no content is read (BM-113)."""
     return all([await validate_references(reader, entries) for reader in readers])
 
@@ -185,7 +185,7 @@ async def _confession(session: Session, readers: Sequence[PoolReads], found: Con
         entries=found.entries,
         created_at=found.created_at,
     )
-    if not await _may_show(readers, found.entries):
+    if not await may_show(readers, found.entries):
         return replace(shown, entries=(), withheld=True)
     if found.answer is None:
         return shown
@@ -204,6 +204,6 @@ async def _enrichment(session: Session, readers: Sequence[PoolReads], found: Enr
         entries=found.entries,
         created_at=found.created_at,
     )
-    if not await _may_show(readers, found.entries):
+    if not await may_show(readers, found.entries):
         return replace(shown, entries=(), withheld=True)
     return replace(shown, text=vault.open(text_place(workspace, found.id), found.text))

@@ -1,0 +1,79 @@
+"""What graphs of bot memory show: entries as nodes, and whether records may still tell what they rest on (KN-121).
+
+Nothing here opens a content: who answers does, for each text that is asked for (BM-60).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from graph.model.ids import NodeId
+from graph.model.nodes.bots import BotEntry, Confession, Enrichment
+from graph.model.nodes.sessions import Turn
+from graph.services.access.session import Session
+from graph.services.bots.chat_access import find_chat, text_place
+from graph.services.bots.pool import bot_of, find_pool
+from graph.services.bots.reading import PoolReads, caller_reads, content_place, tagged
+from graph.services.bots.records import may_show, readers_of
+from graph.services.bots.turns import opened_input
+from graph.services.deps import Deps
+
+Record = Confession | Enrichment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntryNodes:
+    """The entries that belong to the caller, in memory order, and the version of the pool."""
+
+    entries: tuple[BotEntry, ...]
+    version: int
+
+
+async def entry_nodes(session: Session, bot_id: NodeId, tags: Collection[str] = ()) -> EntryNodes:
+    """Return all entries of a bot that the caller may see, those of the past too, with all of `tags` (BM-138, BM-139).
+
+    Raises:
+        MissingObject: ``BotNotFound``.
+    """
+    bot = await bot_of(session.reader, session.facts, bot_id)
+    pool = await find_pool(session.reader, bot)
+    if pool is None:
+        return EntryNodes(entries=(), version=0)
+    entries = await caller_reads(session, bot).entries(tagged(tags))
+    return EntryNodes(entries=entries, version=pool.version)
+
+
+def entry_content(deps: Deps, entry: BotEntry) -> str:
+    """Open the content of an entry that the caller was found to see; the last step before an answer."""
+    return deps.vault.open(content_place(entry), entry.content)
+
+
+def turn_input(deps: Deps, turn: Turn) -> str | None:
+    """Open what the person said at the begin of a turn that the caller was found to see; None if nothing is kept."""
+    given = opened_input(deps, turn)
+    return None if given is None else given.said
+
+
+def record_text(deps: Deps, record: Record, field: str) -> str | None:
+    """Open a text of a record that the caller was found to see; None if it has none."""
+    sealed = getattr(record, field)
+    return None if sealed is None else deps.vault.open(text_place(record.workspace, record.id, field), sealed)
+
+
+async def usable_records(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, bool]:
+    """Tell of records that the caller was found to see whether what rests on entries may be told now (BM-173)."""
+    found = await session.reader.get(session.viewer, ids)
+    records = [node for node in found.values() if isinstance(node, Confession | Enrichment)]
+    readers = {id_: await _readers(session, id_) for id_ in sorted({record.chat_id for record in records})}
+    return {record.id: await _is_usable(readers[record.chat_id], record) for record in records}
+
+
+async def _is_usable(readers: Sequence[PoolReads] | None, record: Record) -> bool:
+    return readers is not None and await may_show(readers, record.entries)
+
+
+async def _readers(session: Session, chat_id: NodeId) -> Sequence[PoolReads] | None:
+    """Return whose view decides in a chat; None for one that is gone."""
+    chat = await find_chat(session.reader, chat_id)
+    return None if chat is None else await readers_of(session, chat)
