@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graph.model.access import Guard, LawEdge, Viewer
+from graph.model.access import Guard, LawEdge, Rule, RuleKind, Viewer
 
 
 def naive_law(guards: Iterable[Guard], edges: Iterable[LawEdge], viewer: Viewer) -> set[str]:
@@ -41,7 +41,7 @@ def _shown(
         return False
     if node["need"] in ("source", "none") and not node["rules"]:
         return False
-    if not all(viewer.passes(rule) for rule in node["rules"]):
+    if not all(_passes(viewer, rule) for rule in node["rules"]):
         return False
     if node["need"] == "source":
         return True
@@ -61,8 +61,15 @@ def _good(link: dict[str, Any], nodes: dict[Any, dict[str, Any]], viewer: Viewer
     target = nodes.get(link["to"])
     if target is None or link["record"] is None or not (target["held"] or link["end"]):
         return False
-    if link["record"] and not all(viewer.passes(rule) for rule in link["record"]):
+    if link["record"] and not all(_passes(viewer, rule) for rule in link["record"]):
         return False
     if link["record"] and target["need"] == "source":
         return not target["hidden"] and viewer.principal not in target["off"]
     return link["to"] in shown
+
+
+def _passes(viewer: Viewer, rule: Rule) -> bool:
+    """One rule holds for who holds it or may audit its agent; `for:` tags hold if any one of them does."""
+    if rule.kind is RuleKind.FOR:
+        return any(Rule(RuleKind.FOR, tag) in viewer.held for tag in rule.object_id.split(" "))
+    return rule in viewer.held or (rule.agent != "" and not {rule.agent, "*"}.isdisjoint(viewer.audits))

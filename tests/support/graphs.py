@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from graph.model.access import Clause, Guard, LawEdge, Need, Rule, RuleKind, Viewer
+from graph.model.access import Clause, Guard, LawEdge, Need, Rule, RuleKind, Viewer, for_rule
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId, WorkspaceId
+from graph.rules.scopes import group_viewer
 from graph.rules.visibility import SourceGraph, source_graph
 from tests.support.profile import sized
 
@@ -29,6 +30,19 @@ RULES: tuple[Rule, ...] = (
     Rule(RuleKind.FOR, "x+y"),
 )
 PEOPLE = tuple(NodeId(f"prn_w1/human/{name}") for name in ("ana", "bo", "cy"))
+BOT = NodeId("prn_w1/agent/b")
+GROUP = NodeId("grp_w1//g")
+OTHER_GROUP = NodeId("grp_w1//h")
+ORGANIZATION = NodeId("org_w1//o")
+TAGS = (f"person:{PEOPLE[0]}", f"person:{PEOPLE[1]}", f"channel:{GROUP}", f"channel:{OTHER_GROUP}", f"bot:{BOT}")
+"""Alternatives of the `for:` rules of bots."""
+BOT_RULES: tuple[Rule, ...] = (
+    *(for_rule([tag]) for tag in TAGS),
+    Rule(RuleKind.BOT, BOT),
+    Rule(RuleKind.ORG, ORGANIZATION),
+    Rule(RuleKind.ORG, "org_w1//p"),
+)
+"""What readers of bots hold; what they read asks for several alternatives at once."""
 KIND_OF_NEED = {
     Need.SOURCE: ("Source", "src"),
     Need.ALL: ("BlockVersion", "blv"),
@@ -43,7 +57,7 @@ class Flavour(Enum):
     KNOWLEDGE = auto()
     """Need ANY and ends; no exclusions, records or retraction."""
     BOT = auto()
-    """Exclusions, records and retraction; no need ANY."""
+    """Exclusions, records, retraction, rules with several alternatives and groups that read; no need ANY."""
     MIXED = auto()
     """Everything at once, which no surface has."""
 
@@ -107,11 +121,11 @@ def make_test_viewer(rules: Iterable[Rule] = RULES, principal: str = PEOPLE[0]) 
 
 
 def random_case(rng: random.Random, flavour: Flavour, *, most_nodes: int = 14) -> GraphCase:
-    """Return a random graph of 2 to `most_nodes` nodes with six viewers."""
+    """Return a random graph of 2 to `most_nodes` nodes with six viewers, of bots with eight."""
     guards = [random_guard(rng, flavour, number) for number in range(rng.randint(2, most_nodes))]
     ids = [guard.node for guard in guards] + [NodeId("src_gone"), NodeId("blv_gone")]
     edges = [edge for place, guard in enumerate(guards) for edge in _edges(rng, flavour, guard, place, ids)]
-    return GraphCase(guards=tuple(guards), edges=tuple(edges), viewers=tuple(random_viewers(rng)))
+    return GraphCase(guards=tuple(guards), edges=tuple(edges), viewers=tuple(random_viewers(rng, flavour)))
 
 
 def random_guard(rng: random.Random, flavour: Flavour, number: int) -> Guard:
@@ -122,20 +136,25 @@ def random_guard(rng: random.Random, flavour: Flavour, number: int) -> Guard:
     need = Need.SOURCE if number == 0 else rng.choice(needs)
     odd = flavour is not Flavour.KNOWLEDGE
     return replace(
-        make_guard(f"{KIND_OF_NEED[need][1]}_{number:02d}", need, random_rules(rng)),
+        make_guard(f"{KIND_OF_NEED[need][1]}_{number:02d}", need, random_rules(rng, flavour)),
         live=rng.random() > 0.08 or need is not Need.SOURCE,
         held=not (odd and rng.random() < 0.1),
         excluded=frozenset(p for p in PEOPLE if odd and rng.random() < 0.06),
     )
 
 
-def random_rules(rng: random.Random) -> Clause | None:
-    """Return the own rules of a node: seldom none, seldom an empty set."""
+def random_rules(rng: random.Random, flavour: Flavour = Flavour.KNOWLEDGE) -> Clause | None:
+    """Return the own rules of a node: seldom none, seldom an empty set.
+
+    None is also what an entry of a bot has that names no organization, or two (BM-38).
+    """
     dice = rng.random()
     if dice < 0.06:
         return None
     if dice < 0.09:
         return frozenset()
+    if flavour is Flavour.BOT or (flavour is Flavour.MIXED and rng.random() < 0.5):
+        return frozenset(_rules_of_bot(rng))
     return frozenset(rng.sample(RULES, k=rng.choice((1, 1, 1, 2))))
 
 
@@ -143,7 +162,27 @@ def random_record(rng: random.Random, flavour: Flavour) -> tuple[Rule, ...] | No
     """Return the access record of a link."""
     if flavour is Flavour.KNOWLEDGE or rng.random() < 0.5:
         return ()
-    return None if rng.random() < 0.2 else tuple(rng.sample(RULES, k=rng.choice((1, 1, 2))))
+    if rng.random() < 0.2:
+        return None
+    if flavour is Flavour.BOT or rng.random() < 0.5:
+        return tuple(random_audience(rng) for _ in range(rng.choice((1, 1, 2))))
+    return tuple(rng.sample(RULES, k=rng.choice((1, 1, 2))))
+
+
+def random_audience(rng: random.Random) -> Rule:
+    """Return what one to three `for:` tags ask for: any of them admits."""
+    return for_rule(rng.sample(TAGS, k=rng.choice((1, 1, 2, 3))))
+
+
+def _rules_of_bot(rng: random.Random) -> Iterator[Rule]:
+    """Yield the rules of an entry of a bot (who, where, which bot), of something in its pool, or of a place."""
+    dice = rng.random()
+    if dice < 0.7:
+        yield random_audience(rng)
+    if dice < 0.5:
+        yield rng.choice(BOT_RULES[-2:])
+    if dice < 0.3 or dice >= 0.7:
+        yield Rule(RuleKind.BOT, BOT)
 
 
 def random_edge(rng: random.Random, flavour: Flavour, source: NodeId, target: NodeId) -> LawEdge:
@@ -152,13 +191,20 @@ def random_edge(rng: random.Random, flavour: Flavour, source: NodeId, target: No
     return LawEdge(source=source, target=target, ends=ends, record=random_record(rng, flavour))
 
 
-def random_viewers(rng: random.Random) -> Iterator[Viewer]:
-    """Yield one who passes every rule, one who passes none, and four between."""
-    yield make_test_viewer(RULES, PEOPLE[0])
+def random_viewers(rng: random.Random, flavour: Flavour = Flavour.KNOWLEDGE) -> Iterator[Viewer]:
+    """Yield one who passes every rule, one who passes none, and four between; of bots two groups too.
+
+    A reader of another moment is another draw: who joined a group since, or left it, holds another set.
+    """
+    rules = (*RULES, *BOT_RULES) if flavour is not Flavour.KNOWLEDGE else RULES
+    yield make_test_viewer(rules, PEOPLE[0])
     yield make_test_viewer((), PEOPLE[1])
     for _ in range(4):
-        held = [rule for rule in RULES if rng.random() < 0.7]
+        held = [rule for rule in rules if rng.random() < 0.7]
         yield make_test_viewer(held, rng.choice(PEOPLE))
+    if flavour is not Flavour.KNOWLEDGE:
+        yield group_viewer(WORKSPACE, GROUP, ORGANIZATION, [BOT])
+        yield group_viewer(WORKSPACE, OTHER_GROUP, ORGANIZATION, [])
 
 
 def layered_case(*, layers: int = 6, width: int = 200, fan: int = 3, seed: int = 1) -> GraphCase:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from graph.model.access import Audience, Guard, LawEdge, Need, Viewer
+from graph.model.access import Audience, Guard, LawEdge, Need, RuleKind, Viewer, for_rule
 from graph.model.ids import NodeId
 from graph.rules.audience import audiences, dependents
 from graph.rules.visibility import SourceGraph, source_graph, visible_to
 from tests.reference.law import naive_law
 from tests.support.graphs import (
     PEOPLE,
+    TAGS,
     Flavour,
     GraphCase,
     law_graphs,
@@ -62,11 +63,11 @@ class Store:
         return source_graph([g for n, g in self.guards.items() if n in needed], edges)
 
     def listed_for(self, viewer: Viewer) -> set[NodeId]:
+        """Return what an index finds: clauses whose every rule the viewer holds as it stands there."""
         return {
             node
             for node, audience in self.stored.items()
-            if viewer.principal not in audience.excluded
-            and any(viewer.passes_all(clause) for clause in audience.clauses)
+            if viewer.principal not in audience.excluded and any(clause <= viewer.held for clause in audience.clauses)
         }
 
 
@@ -78,7 +79,7 @@ def withdraw_or_return(store: Store, rng: random.Random, flavour: Flavour) -> li
 
 
 def retag(store: Store, rng: random.Random, flavour: Flavour) -> list[NodeId]:
-    return _change(store, rng, lambda g: replace(g, rules=random_rules(rng)))
+    return _change(store, rng, lambda g: replace(g, rules=random_rules(rng, flavour)))
 
 
 def retract_or_hold(store: Store, rng: random.Random, flavour: Flavour) -> list[NodeId]:
@@ -89,6 +90,32 @@ def retract_or_hold(store: Store, rng: random.Random, flavour: Flavour) -> list[
 def exclude_or_include(store: Store, rng: random.Random, flavour: Flavour) -> list[NodeId]:
     who = frozenset() if flavour is Flavour.KNOWLEDGE else frozenset({rng.choice(PEOPLE)})
     return _change(store, rng, lambda g: replace(g, excluded=g.excluded ^ who))
+
+
+def share(store: Store, rng: random.Random, flavour: Flavour) -> list[NodeId]:
+    """Admit some more (BM-51)."""
+    return _readdress(store, rng, lambda tags: tags | {rng.choice(TAGS)})
+
+
+def forget(store: Store, rng: random.Random, flavour: Flavour) -> list[NodeId]:
+    """Let one person leave an entry that others keep: he does not see it as a member either (BM-150)."""
+    person = rng.choice(PEOPLE[:2])
+    tag = f"person:{person}"
+    return _readdress(store, rng, lambda tags: tags - {tag} if tags > {tag} else tags, leaves=frozenset({person}))
+
+
+def _readdress(
+    store: Store, rng: random.Random, how: Callable[[set[str]], set[str]], leaves: frozenset[NodeId] = frozenset()
+) -> list[NodeId]:
+    addressed = [g for g in store.guards.values() if any(rule.kind is RuleKind.FOR for rule in g.rules or ())]
+    if not addressed:
+        return []
+    guard = rng.choice(addressed)
+    audience = next(rule for rule in guard.rules or () if rule.kind is RuleKind.FOR)
+    wider = for_rule(how({rule.object_id for rule in audience.alternatives()}))
+    rules = (guard.rules or frozenset()) - {audience} | {wider}
+    store.guards[guard.node] = replace(guard, rules=rules, excluded=guard.excluded | leaves)
+    return [guard.node]
 
 
 def add_edge(store: Store, rng: random.Random, flavour: Flavour) -> list[NodeId]:
@@ -149,6 +176,7 @@ STEP_KINDS: tuple[Step, ...] = (
     arrive_late,
     vanish,
 )
+STEPS_OF_BOTS: tuple[Step, ...] = (*STEP_KINDS, retract_or_hold, share, share, forget, forget)
 
 
 def _change(store: Store, rng: random.Random, how: Callable[[Guard], Guard]) -> list[NodeId]:
@@ -163,8 +191,9 @@ def run(seed: int, flavour: Flavour, check: Callable[[Store, Viewer], None]) -> 
     store = Store.of(case)
     for _ in range(STEPS):
         if len(store.guards) > 2:
-            store.recompute(rng.choice(STEP_KINDS)(store, rng, flavour))
-        for viewer in (*case.viewers[:2], *list(random_viewers(rng))[2:4]):
+            steps = STEPS_OF_BOTS if flavour is Flavour.BOT else STEP_KINDS
+            store.recompute(rng.choice(steps)(store, rng, flavour))
+        for viewer in (*case.viewers[:2], *rng.sample(list(random_viewers(rng, flavour))[2:], 2)):
             check(store, viewer)
     return store
 
@@ -227,4 +256,4 @@ def test_no_clause_is_empty_or_contains_another() -> None:
         run(seed, list(Flavour)[seed % 3], check)
 
 
-ALL = frozenset(next(random_viewers(random.Random(0))).held)
+ALL = frozenset(next(random_viewers(random.Random(0), Flavour.BOT)).held)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.model.access import Guard, LawEdge, Need
+from graph.model.access import Guard, LawEdge, Need, RuleKind
 from graph.model.ids import NodeId
 from graph.rules.proof import Reason, explain
 from graph.rules.visibility import source_graph, visible_to
 from tests.reference.law import naive_law
-from tests.support.graphs import RULES, Flavour, GraphCase, law_graphs, random_case
+from tests.support.graphs import BOT_RULES, RULES, Flavour, GraphCase, law_graphs, random_case
 
 pytestmark = pytest.mark.req("KN-62", "KN-125")
 
@@ -100,7 +100,7 @@ def closing_edges(case: GraphCase) -> Iterator[LawEdge]:
 def test_more_rights_never_show_less() -> None:
     for seed, case, rng in cases():
         for viewer in case.viewers:
-            more = replace(viewer, held=viewer.held | {rng.choice(RULES)})
+            more = replace(viewer, held=viewer.held | {rng.choice((*RULES, *BOT_RULES))})
             assert visible_to(case.graph, viewer) <= visible_to(case.graph, more), f"seed {seed}"
 
 
@@ -138,7 +138,25 @@ def test_generator_makes_what_it_promises() -> None:
     features: set[str] = set()
     for _, case, _ in cases():
         features |= set(features_of(case.guards, case.edges))
-    assert features == {"gap", "parallel", "withdrawn", "no rules", "excluded", "record", "no record", "ends"}
+    assert features == {
+        *("gap", "parallel", "withdrawn", "no rules", "excluded", "retracted", "record", "no record", "ends"),
+        *("either of several", "an organization", "a cycle"),
+    }
+
+
+@pytest.mark.req("BM-36", "BM-41")
+def test_people_and_groups_see_different_parts_of_what_bots_learned() -> None:
+    """Were one of them blind, or all-seeing, the comparisons above would say little about him."""
+    seen = {"a person": 0, "a group": 0, "both": 0, "nobody": 0}
+    for seed in range(1, law_graphs(), 3):
+        case = random_case(random.Random(seed), Flavour.BOT)
+        group = visible_to(case.graph, case.viewers[-2])
+        people = {node for viewer in case.viewers[2:-2] for node in visible_to(case.graph, viewer)}
+        seen["a group"] += len(group - people)
+        seen["a person"] += len(people - group)
+        seen["both"] += len(people & group)
+        seen["nobody"] += len(case.guards) - len(people | group)
+    assert min(seen.values()) > law_graphs() // 20, seen
 
 
 def features_of(guards: tuple[Guard, ...], edges: tuple[LawEdge, ...]) -> Iterator[str]:
@@ -153,5 +171,9 @@ def features_of(guards: tuple[Guard, ...], edges: tuple[LawEdge, ...]) -> Iterat
         "record": any(e.record for e in edges),
         "no record": any(e.record is None for e in edges),
         "ends": any(e.ends for e in edges),
+        "retracted": any(not g.held for g in guards),
+        "either of several": any(len(rule.alternatives()) > 1 for g in guards for rule in g.rules or ()),
+        "an organization": any(rule.kind is RuleKind.ORG for g in guards for rule in g.rules or ()),
+        "a cycle": any((target, source) in set(pairs) for source, target in pairs),
     }
     return (name for name, found in checks.items() if found)

@@ -81,7 +81,7 @@ async def random_step(kept: Kept, rng: random.Random, flavour: Flavour) -> None:
     if kind == 0:
         await kept.change([replace(guard, live=not guard.live or guard.need is not Need.SOURCE)])
     elif kind == 1:
-        await kept.change([replace(guard, rules=random_rules(rng))])
+        await kept.change([replace(guard, rules=random_rules(rng, flavour))])
     elif kind == 2:
         held = flavour is Flavour.KNOWLEDGE or not guard.held
         await kept.change([replace(guard, held=held, tags=("x",))])
