@@ -113,9 +113,11 @@ async def command(deps: Deps, caller: Caller, work: Callable[[Command], Awaitabl
 async def _hold_rights(cmd: Command) -> None:
     """Lock the caller until the commit and see that his rights are those that the command was decided with.
 
-    Last of all, and by the one principal: a revocation locks him first, so that the two meet and one of them waits.
+    Last of all, in id order with the others for whom it was done (`Session.facts_of`): a revocation locks whom it
+    concerns first, so that the two meet and one of them waits.
     """
-    principal = cmd.facts.principal
-    now = await cmd.writer.increment(principal, "access_version", 0)
-    if now != cmd.facts.access_version + cmd.moved[principal]:
-        raise _RightsMoved
+    known = {**cmd.session.others, cmd.facts.principal: cmd.facts.access_version}
+    for principal in sorted(known):
+        now = await cmd.writer.increment(principal, "access_version", 0)
+        if now != known[principal] + cmd.moved[principal]:
+            raise _RightsMoved

@@ -122,16 +122,14 @@ async def load_conversation(
     return conversation, conversation_facts(conversation, channel, over=over)
 
 
-async def access_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
-    """Return the access versions of the caller and of all pools of his workspace.
+async def access_versions(reader: Reader, caller: Caller, others: Iterable[NodeId] = ()) -> dict[NodeId, int]:
+    """Return the access versions of the caller, of other people and of all pools of his workspace.
 
     They move with grants, membership, status, tags and withdrawals, not with ordinary writes (KN-116).
     """
-    principal = (await reader.get(VIEWER_FACTS, [caller.principal])).get(caller.principal)
+    found = (await reader.get(VIEWER_FACTS, [caller.principal, *others])).values()
     versions = await pool_versions(reader, caller)
-    if isinstance(principal, Principal):
-        versions[principal.id] = principal.access_version
-    return versions
+    return versions | {node.id: node.access_version for node in found if isinstance(node, Principal)}
 
 
 async def pool_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:

@@ -47,6 +47,7 @@ class Session:
         pools: knowledge bases seen so far in this request.
         recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
         versions: access versions when the session was opened; None where the reader keeps one state.
+        others: access versions of further people whose rights the work rests on, from when they were read first.
         proved: what the law said to each viewer so far in this one state, so that what many statements rest on is
             walked once; None inside a write, whose state changes.
     """
@@ -60,11 +61,29 @@ class Session:
     pools: dict[NodeId, KnowledgeBase] = field(default_factory=dict)
     recorded: set[NodeId] = field(default_factory=set)
     versions: dict[NodeId, int] | None = None
+    others: dict[NodeId, int] = field(default_factory=dict)
     proved: dict[Viewer, Decided] | None = None
 
     async def moved(self) -> bool:
         """True if rights moved since the session was opened; never on a store whose readers keep one state."""
-        return self.versions is not None and self.versions != await access_versions(self.reader, self.caller)
+        if self.versions is None:
+            return False
+        now = await access_versions(self.reader, self.caller, self.others)
+        return now != {**self.others, **self.versions}
+
+    async def facts_of(self, other: Caller) -> ViewerFacts:
+        """Return the facts about somebody else for whom something is done, such as the person of a chat.
+
+        His rights are watched like the caller's from here on: a read begins anew if they moved before its end, a
+        command if they moved before its commit. Every reader that is not the caller must come from here (BM-62).
+
+        Raises:
+            NotFound: the principal does not exist any more.
+        """
+        facts = await load_facts(self.reader, other)
+        if other.principal != self.caller.principal:
+            self.others.setdefault(other.principal, facts.access_version)
+        return facts
 
     def narrowed(self, pools: Iterable[NodeId]) -> Viewer:
         """Return the viewer asking about these pools only."""

@@ -10,9 +10,11 @@ from dreaming.models.port import ModelPort, ModelRequest
 from dreaming.models.scripted import ScriptedModel
 from graph.services.deps import Deps
 from graph.store.memory import MemoryStore
+from graph.store.sealing import Vault
 from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import FakeClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import FixedKeyring
 from tests.support.pages import FakeFetcher
 from tests.support.randomness import SeededRandomness
 from tests.support.two_services import HeldModel, Meeting, MeetingModel, two_services
@@ -69,4 +71,5 @@ def _deps(store: MemoryStore) -> Deps:
         blobs=open_blobs("memory:///"),
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=Vault(FixedKeyring(), SeededRandomness()),
     )
