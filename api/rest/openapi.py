@@ -1,0 +1,135 @@
+"""The reference of all REST routes, in one OpenAPI document (SM-30).
+
+Each surface describes its own paths and shapes; this puts them together with what all of them share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+from pydantic.json_schema import models_json_schema
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.rest.kit import answer
+
+PATH: Final = "/openapi.json"
+_REF: Final = "#/components/schemas/{model}"
+_STATES: Final = {
+    200: "done",
+    400: "InvalidRequest: the body or an argument does not fit; `path` names the field",
+    401: "Unauthorized: no valid credential",
+    403: "Forbidden: a right is missing",
+    404: "missing, or hidden from the caller",
+    405: "MethodNotAllowed: see `Allow`",
+    409: "the present state does not allow it; `reason` says why",
+    413: "PayloadTooLarge: over 65536 bytes",
+    415: "UnsupportedMediaType: send application/json",
+    502: "ModelFailed: the model failed and nothing changed",
+    503: "Unavailable: try again after `Retry-After` seconds",
+}
+ALWAYS: Final = (401, 404, 405, 503)
+"""States that every route may answer with."""
+WITH_BODY: Final = (400, 403, 409, 413, 415)
+"""Further ones of a route that takes a body."""
+
+
+class Error(BaseModel):
+    """What an error answers with."""
+
+    tag: str = Field(alias="_tag", description="its name")
+    message: str = Field(description="what to do; never content")
+    reason: str | None = Field(default=None, description="of a conflict")
+    path: str | None = Field(default=None, description="of a request that does not fit: the field")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operation:
+    """One method of a path.
+
+    Attributes:
+        gives: shape of the answer.
+        takes: shape of the body, if it has one.
+        errors: states other than 200.
+        query: parameters of the query string, with their schemas.
+    """
+
+    summary: str
+    gives: type[BaseModel]
+    takes: type[BaseModel] | None = None
+    errors: Sequence[int] = ALWAYS
+    query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+Reference = Mapping[str, Mapping[str, Operation]]
+"""What a surface says of its routes: ``{path: {method: operation}}``."""
+
+
+def document(references: Iterable[Reference]) -> dict[str, Any]:
+    """Return the OpenAPI document of these surfaces."""
+    paths = {path: operations for reference in references for path, operations in reference.items()}
+    refs, schemas = _schemas(operation for operations in paths.values() for operation in operations.values())
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Rootward", "version": version("rootward-server")},
+        "security": [{"bearer": []}],
+        "paths": {path: _path_item(path, operations, refs) for path, operations in paths.items()},
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}, "schemas": schemas},
+    }
+
+
+def openapi_route(references: Sequence[Reference]) -> Route:
+    """Return the route of the document; it holds no data, so nobody signs in for it."""
+    made: dict[str, Any] = {}
+
+    async def serve(_: Request) -> Response:
+        if not made:
+            made.update(document(references))
+        return answer(made)
+
+    return Route(PATH, serve, methods=["GET"])
+
+
+_Refs = Mapping[type[BaseModel], Mapping[str, Any]]
+"""How to refer to a shape; two surfaces may have shapes of one name."""
+
+
+def _schemas(operations: Iterable[Operation]) -> tuple[_Refs, dict[str, Any]]:
+    found: set[type[BaseModel]] = {Error}
+    for operation in operations:
+        found |= {operation.gives} if operation.takes is None else {operation.gives, operation.takes}
+    shapes = sorted(found, key=lambda shape: (shape.__name__, shape.__module__))
+    refs, schemas = models_json_schema([(shape, "validation") for shape in shapes], ref_template=_REF)
+    return {shape: refs[shape, "validation"] for shape in shapes}, dict(schemas["$defs"])
+
+
+def _path_item(path: str, operations: Mapping[str, Operation], refs: _Refs) -> dict[str, Any]:
+    ids = re.findall(r"\{(\w+)\}", path)
+    named = [{"name": id_, "in": "path", "required": True, "schema": {"type": "string"}} for id_ in ids]
+    return {"parameters": named, **{method.lower(): _operation(one, refs) for method, one in operations.items()}}
+
+
+def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
+    answers: dict[int, type[BaseModel]] = {200: operation.gives, **dict.fromkeys(sorted(operation.errors), Error)}
+    made: dict[str, Any] = {
+        "summary": operation.summary,
+        "responses": {
+            str(state): {"description": _STATES[state], "content": _json(refs[shape])}
+            for state, shape in answers.items()
+        },
+    }
+    if operation.takes is not None:
+        made["requestBody"] = {"required": True, "content": _json(refs[operation.takes])}
+    if operation.query:
+        made["parameters"] = [{"name": name, "in": "query", "schema": dict(s)} for name, s in operation.query.items()]
+    return made
+
+
+def _json(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": dict(schema)}}
