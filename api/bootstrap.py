@@ -29,6 +29,7 @@ from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
 from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker
+from graph.rules.session_memory_text import MemoryRules
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
@@ -60,6 +61,7 @@ class Ports:
     places: Mapping[str, DocumentPlaces] | None = None
     keyring: Keyring | None = None
     models: ModelMaker | None = None
+    session_memory: MemoryRules | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,6 +137,7 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         reranker=ports.reranker or _reranker(settings),
         places=ports.places or document_places(settings, fetcher),
         vault=Vault(ports.keyring or NoKeyring(), ports.randomness),
+        session_memory=ports.session_memory or MemoryRules(max_length=settings.sessions.memory.max_length),
         figures=counted,
     )
 

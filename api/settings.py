@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
 from graph.model.errors import SettingsInvalid
+from graph.rules.session_memory_text import DEFAULT_MAX_LENGTH
 
 PREFIX = "ROOTWARD_"
 CONFIG_FILE = "rootward.toml"
@@ -110,6 +111,25 @@ class KeySettings(_Section):
     root: str = ""
 
 
+class SessionMemorySettings(_Section):
+    """How many characters of a session's memory go into a turn, preface included (SM-86, SM-90)."""
+
+    max_length: int = Field(default=DEFAULT_MAX_LENGTH, ge=0)
+
+    @field_validator("max_length", mode="before")
+    @classmethod
+    def _whole(cls, given: Any) -> Any:
+        if isinstance(given, bool | float):
+            raise ValueError("a whole number")
+        return given
+
+
+class SessionsSettings(_Section):
+    """Sessions of agents."""
+
+    memory: SessionMemorySettings = SessionMemorySettings()
+
+
 class WorkerSettings(_Section):
     """Whether the server process also does the background work."""
 
@@ -163,6 +183,7 @@ class Settings(_Section):
     connectors: ConnectorSettings = ConnectorSettings()
     keys: KeySettings = KeySettings()
     worker: WorkerSettings = WorkerSettings()
+    sessions: SessionsSettings = SessionsSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     models: ModelsSettings = ModelsSettings()
     rerank: RerankSettings = RerankSettings()
