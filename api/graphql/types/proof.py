@@ -7,7 +7,8 @@ import strawberry
 from api.graphql.context import RequestContext
 from api.graphql.types import enums
 from api.graphql.types.node import Node
-from graph.model.access import Rule
+from graph.model.access import Rule, RuleKind
+from graph.model.ids import NodeId
 from graph.rules import proof as law
 from graph.rules.provenance import ProvenanceEdge as WalkedEdge
 
@@ -49,14 +50,16 @@ class AccessRule:
     """One demand on a viewer."""
 
     kind: str
-    object_id: strawberry.ID
+    object_id: strawberry.ID = strawberry.field(
+        description="Of a FOR rule its alternatives, each with its kind and a blank between: any one admits."
+    )
     agent_id: strawberry.ID | None
 
     @classmethod
     def from_domain(cls, ctx: RequestContext, rule: Rule) -> AccessRule:
         return cls(
             kind=rule.kind.name,
-            object_id=ctx.out(rule.object_id),  # type: ignore[arg-type]  # a rule may name a workspace
+            object_id=_outward(ctx, rule),
             agent_id=ctx.out(rule.agent) if rule.agent else None,  # type: ignore[arg-type]
         )
 
@@ -111,6 +114,14 @@ class VisibilityProof:
             failure=_failure(ctx, proof.failure),
             truncated=proof.truncated,
         )
+
+
+def _outward(ctx: RequestContext, rule: Rule) -> strawberry.ID:
+    """Return what a rule is about; a rule with alternatives names each by its kind, as ``person:<id> channel:<id>``."""
+    if rule.kind is not RuleKind.FOR:
+        return ctx.out(NodeId(rule.object_id))
+    each = (one.object_id.partition(":") for one in rule.alternatives())
+    return strawberry.ID(" ".join(f"{kind}:{ctx.out(NodeId(named))}" for kind, _, named in each))
 
 
 def _node(ctx: RequestContext, node: law.ProofNode) -> ProofNode:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from api.graphql.context import RequestContext
+from api.graphql.types.agents import AgentEntry, AgentMemory
 from api.graphql.types.audit import AuditRecord
+from api.graphql.types.bots import BotEntry, BotPool
+from api.graphql.types.chats import Chat, ChatItem, Confession, Enrichment
 from api.graphql.types.connectors import Connector, SignalSource
 from api.graphql.types.dreaming import DreamBatch, DreamRun
 from api.graphql.types.evidence import Channel, Conversation, Episode, Source, Thread
@@ -25,8 +28,10 @@ from api.graphql.types.knowledge import (
 from api.graphql.types.learning import Lesson, MemoLine, ResidentMemo, Skill, SkillOverlay
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
+from api.graphql.types.sessions import Session, SessionFact, SessionItem, Turn
 from graph.model.ids import NodeId
-from graph.model.nodes import evidence, knowledge, learning, people, work
+from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work
+from graph.services.agents.memory import AgentEntryView
 from graph.services.knowledge import views
 from graph.services.knowledge.nodes import NodeView
 from graph.services.learning import resident_memo as memo_views
@@ -58,6 +63,18 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     work.AuditRecord: AuditRecord.from_domain,
     learning.Connector: Connector.from_domain,
     learning.SignalSource: SignalSource.from_domain,
+    sessions.Session: Session.from_domain,
+    sessions.SessionItem: SessionItem.from_domain,
+    sessions.SessionFact: SessionFact.from_domain,
+    sessions.Turn: Turn.from_domain,
+    sessions.AgentMemory: AgentMemory.from_domain,
+    AgentEntryView: AgentEntry.from_domain,
+    bots.BotPool: BotPool.from_domain,
+    bots.BotEntry: BotEntry.from_domain,
+    bots.Chat: Chat.from_domain,
+    bots.ChatItem: ChatItem.from_domain,
+    bots.Confession: Confession.from_domain,
+    bots.Enrichment: Enrichment.from_domain,
 }
 """Every kind that clients may meet beside entries; what is not here is never shown."""
 
@@ -88,6 +105,18 @@ NODE_TYPES: tuple[type[Node], ...] = (
     AuditRecord,
     Connector,
     SignalSource,
+    Session,
+    SessionItem,
+    SessionFact,
+    Turn,
+    AgentMemory,
+    AgentEntry,
+    BotPool,
+    BotEntry,
+    Chat,
+    ChatItem,
+    Confession,
+    Enrichment,
 )
 
 

@@ -64,7 +64,7 @@ async def shown_entries(session: Session, entries: Sequence[AgentEntry]) -> Sequ
     return [_view(entry, sight) for entry in entries]
 
 
-async def entry_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, AgentEntryView]:
+async def agent_entry_views(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, AgentEntryView]:
     """Return those of the entries that the reader may see, by id (KN-121)."""
     found = [node for node in (await session.open(ids)).values() if isinstance(node, AgentEntry)]
     return {view.id: view for view in await shown_entries(session, found)}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.model.ids import NodeId
-from graph.model.nodes.bots import BotEntry, Confession, Enrichment
+from graph.model.nodes.bots import BotEntry, ChatItem, Confession, Enrichment
 from graph.model.nodes.sessions import Turn
 from graph.services.access.session import Session
 from graph.services.bots.chat_access import find_chat, text_place
@@ -47,6 +47,11 @@ async def entry_nodes(session: Session, bot_id: NodeId, tags: Collection[str] = 
 def entry_content(deps: Deps, entry: BotEntry) -> str:
     """Open the content of an entry that the caller was found to see; the last step before an answer."""
     return deps.vault.open(content_place(entry), entry.content)
+
+
+def chat_text(deps: Deps, item: ChatItem) -> str | None:
+    """Open the text of an item that the caller was found to see; None once the chat's history was deleted."""
+    return None if item.text is None else deps.vault.open(text_place(item.workspace, item.id), item.text)
 
 
 def turn_input(deps: Deps, turn: Turn) -> str | None:

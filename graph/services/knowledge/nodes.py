@@ -8,9 +8,11 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Attribute, Block, BlockVersion, Entry, Relation
 from graph.model.nodes.learning import DreamRun, Lesson, MemoLine, ResidentMemo, SkillOverlay
+from graph.model.nodes.sessions import AgentEntry
 from graph.model.schema import kind_of
 from graph.rules.as_of import NOW
 from graph.services.access.session import Session
+from graph.services.agents.memory import AgentEntryView, agent_entry_views
 from graph.services.knowledge.blocks import block_views, with_support
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.relations import last_relation_views
@@ -30,6 +32,7 @@ NodeView = (
     | OverlayView
     | MemoView
     | MemoLineView
+    | AgentEntryView
     | Node
 )
 """What a node looks like: pages and statements with what they rest on, all else as it is stored."""
@@ -98,6 +101,10 @@ async def _runs(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, Node
     return dict(await run_views(session, ids))
 
 
+async def _agent_entries(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
+    return dict(await agent_entry_views(session, ids))
+
+
 async def _as_stored(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, NodeView]:
     return dict(await session.open(ids))
 
@@ -113,4 +120,5 @@ _VIEWS: Mapping[type[Node], Callable[[Session, Sequence[NodeId]], Awaitable[Mapp
     ResidentMemo: _memos,
     MemoLine: _memo_lines,
     DreamRun: _runs,
+    AgentEntry: _agent_entries,
 }
