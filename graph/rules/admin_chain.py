@@ -30,6 +30,7 @@ class AdminOperation(StrEnum):
     PRINCIPAL_DISABLE = "principal.disable"
     PRINCIPAL_ENABLE = "principal.enable"
     AGENT_DELETE = "agent.delete"
+    SESSION_DELETE = "session.delete"
     GROUP_CREATE = "group.create"
     CHANNEL_CREATE = "channel.create"
     MEMBERS_SET = "members.set"

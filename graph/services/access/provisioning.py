@@ -20,6 +20,7 @@ from graph.model.nodes.people import Group, Organization, Principal, PrincipalKi
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
 from graph.rules.scopes import KbScope, pool_clause
+from graph.rules.session_memory import SWITCHES
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.grants import keep_an_admin
@@ -30,13 +31,14 @@ from graph.store.query import And, Direction, Eq, Find
 
 MAX_NAME = 200
 ORGANIZATION_SETTINGS: Mapping[str, type] = {
-    "memory": bool,
+    "memory": dict,
     "agentMemory": bool,
     "agentMemoryModel": str,
     "botMemory": bool,
     "botMemoryModel": str,
 }
-"""Settings of an organization; a model may also be null: then nothing is learned. Source: AD-18."""
+"""Settings of an organization; a model may also be null: then nothing is learned; `memory` takes ``{"use": bool,
+"generate": bool}`` with either one optional. Source: AD-18, SM-79."""
 
 
 async def create_organization(
@@ -279,6 +281,21 @@ def _settings(given: Mapping[str, Json]) -> Mapping[str, Json]:
         wanted = ORGANIZATION_SETTINGS.get(name)
         if wanted is None:
             raise BadInput(f"settings of an organization are {', '.join(ORGANIZATION_SETTINGS)}", field="settings")
-        if not (isinstance(value, wanted) or (value is None and wanted is str)):
-            raise BadInput(f"{name} takes {'true or false' if wanted is bool else 'a text or null'}", field="settings")
+        if not _is_taken(value, wanted):
+            raise BadInput(f"{name} takes {_TAKES[wanted]}", field="settings")
     return given
+
+
+def _is_taken(value: Json, wanted: type) -> bool:
+    if wanted is dict:
+        return (
+            isinstance(value, dict) and value.keys() <= set(SWITCHES) and all(type(v) is bool for v in value.values())
+        )
+    return isinstance(value, wanted) or (value is None and wanted is str)
+
+
+_TAKES: Mapping[type, str] = {
+    bool: "true or false",
+    str: "a text or null",
+    dict: "use and generate, true or false each",
+}

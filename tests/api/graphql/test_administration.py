@@ -44,12 +44,12 @@ async def test_an_organization_keeps_settings_that_are_not_named_and_notices_a_s
     dan: GraphQLClient,
 ) -> None:
     made = await dan.ok(
-        'mutation { createOrganization(displayName: "Heron", settings: {memory: true}) { id version } }'
+        'mutation { createOrganization(displayName: "Heron", settings: {memory: {use: true}}) { id version } }'
     )
     id_, change = made["createOrganization"]["id"], "mutation($id: ID!, $v: Int!) { setOrganization("
     change += "id: $id, expectedVersion: $v, settings: {botMemory: false}) { settings version } }"
     changed = await dan.ok(change, id=id_, v=1)
-    assert changed["setOrganization"] == {"settings": {"memory": True, "botMemory": False}, "version": 2}
+    assert changed["setOrganization"] == {"settings": {"memory": {"use": True}, "botMemory": False}, "version": 2}
     assert await dan.code(change, id=id_, v=1) == "VERSION_CONFLICT"
 
 

@@ -185,18 +185,19 @@ async def test_a_disabled_principal_has_neither_rights_nor_sign_in(world: TeamWo
     await authenticate(world.deps, token)
 
 
-@pytest.mark.req("AD-18")
+@pytest.mark.req("AD-18", "SM-79")
 async def test_settings_of_an_organization_are_checked_and_versioned(world: TeamWorld) -> None:
-    org = await run(world, world.dan, lambda c: create_organization(c, "Helio", settings={"memory": True}))
+    org = await run(world, world.dan, lambda c: create_organization(c, "Helio", settings={"memory": {"use": False}}))
     changed = await run(
         world,
         world.dan,
         lambda c: set_organization(c, org.id, expected_version=1, settings={"agentMemoryModel": None}),
     )
-    assert changed.settings == {"memory": True, "agentMemoryModel": None}
+    assert changed.settings == {"memory": {"use": False}, "agentMemoryModel": None}
     with pytest.raises(VersionConflict):
         await run(world, world.dan, lambda c: set_organization(c, org.id, expected_version=1))
-    for wrong in ({"memory": "yes"}, {"memory": None}, {"colour": "red"}, {"botMemoryModel": 3}):
+    of_memory = ({"memory": value} for value in ("yes", None, True, {"use": 1}, {"generate": None}, {"other": True}))
+    for wrong in (*of_memory, {"colour": "red"}, {"botMemoryModel": 3}):
         with pytest.raises(BadInput):
             await run(
                 world,
