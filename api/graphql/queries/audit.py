@@ -22,9 +22,12 @@ from graph.services.knowledge.restore import restore_preview
 
 @strawberry.type
 class ChainVerification:
-    """What became of the chain of one knowledge base."""
+    """What became of the chain of one pool: a knowledge base, a session, the memory of an agent or of a bot."""
 
-    knowledge_base_id: strawberry.ID
+    pool_id: strawberry.ID
+    knowledge_base_id: strawberry.ID = strawberry.field(
+        description="The same as `poolId`, from before other pools had chains."
+    )
     ok: bool
     broken_at_seq: int | None
     reason: str | None
@@ -35,6 +38,7 @@ class ChainVerification:
     def from_domain(cls, ctx: RequestContext, found: PoolReport) -> ChainVerification:
         report = found.report
         return cls(
+            pool_id=ctx.out(found.pool),
             knowledge_base_id=ctx.out(found.pool),
             ok=report.ok,
             broken_at_seq=report.first_broken_seq,

@@ -23,7 +23,7 @@ from graph.model.time import Millis
 
 @strawberry.type
 class AuditRecord(Node):
-    """One audited step in the chain of its knowledge base."""
+    """One audited step in the chain of its pool."""
 
     seq: int
     tx_id: strawberry.ID
@@ -70,6 +70,10 @@ class AuditRecord(Node):
         from api.graphql.types.registry import show
 
         return await show(context(info), self.record.target_id)
+
+    @strawberry.field(description="The knowledge base, session, agent memory or bot pool whose chain it is in.")
+    def pool_id(self) -> strawberry.ID:
+        return to_global(self.record.pool or self.record.id, self.record.workspace)
 
     @strawberry.field
     async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:

@@ -27,6 +27,7 @@ from graph.rules.jobs import JobState, cancelled
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.people import ADMINISTRATION, hold_one, move_access
+from graph.services.knowledge.anchors import write_anchor
 from graph.store.query import And, Direction, Eq, Find, In, Where
 
 N = TypeVar("N", bound=Node)
@@ -92,6 +93,7 @@ async def delete_agent(cmd: Command, agent_id: NodeId) -> AgentDeletion:
     await _end_channels(cmd, agent.id)
     await cmd.writer.patch(agent.id, {"disabled_at": agent.disabled_at or cmd.at, "deleted_at": cmd.at})
     await record_admin(cmd, AdminOperation.AGENT_DELETE, agent.id, _codes(gone, held))
+    await write_anchor(cmd.writer, cmd.caller.workspace, cmd.at)  # from here on no chain of these pools is missed
     return gone
 
 

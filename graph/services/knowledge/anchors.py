@@ -13,7 +13,6 @@ from typing import Protocol
 from graph.model.access import SystemScope
 from graph.model.errors import Forbidden, RootwardError
 from graph.model.ids import NodeId, WorkspaceId, node_id
-from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Workspace
 from graph.model.nodes.work import Anchor
 from graph.model.time import MINUTE_MS, Millis
@@ -24,6 +23,7 @@ from graph.services.access.admin_log import admin_head, reads_administration
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command
 from graph.services.access.session import Session
+from graph.services.chained_pools import every_head
 from graph.services.deps import Deps
 from graph.store.port import Writer
 from graph.store.query import And, By, Eq, Find, Range
@@ -98,15 +98,14 @@ async def write_anchor(writer: Writer, workspace: WorkspaceId, at: Millis) -> Se
     """Write the next anchor of a workspace.
 
     The heads of a store without snapshots may be of different moments; each is a head that its chain once had, and
-    none goes back from one anchor to the next, which is all that an anchor says.
+    none goes back from one anchor to the next, which is all that an anchor says. Call it in the transaction that
+    deletes a pool, behind the deletion: a pool that the newest anchor does not name was deleted, any other is missed.
     """
     place = workspace_node(workspace)
     await writer.lock([place])
     node = (await writer.get(ANCHORS, [place])).get(place)
     previous = Head(seq=node.anchor_seq, hash=node.anchor_head) if isinstance(node, Workspace) else Head(seq=0, hash="")
-    page = await writer.find(ANCHORS, Find(kind=KnowledgeBase, where=Eq("workspace", workspace)))
-    heads: dict[str, Head] = {base.id: Head(seq=base.audit_seq, hash=base.audit_head) for base in page.nodes}
-    heads[place] = await admin_head(writer, workspace)
+    heads = {**await every_head(writer, workspace), place: await admin_head(writer, workspace)}
     made = anchor(heads, previous, workspace=workspace, recorded_at=at)
     await writer.put([_node(made)])
     await writer.patch_many({place: {"anchor_seq": made.seq, "anchor_head": made.hash}})

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
 from graph.services.access.session import Session
+from graph.services.chained_pools import readable_pools
 from graph.services.knowledge.audit_log import AuditFilter, audit_log
-from graph.store.query import Find
 
 POLL_SECONDS = 1.0
 """Half of what AD-35 allows."""
@@ -33,8 +32,8 @@ class FeedPlace:
 
 async def begin_feed(session: Session) -> FeedPlace:
     """Return the place of now: what is there already is not told."""
-    bases = await _bases(session)
-    return FeedPlace(since=session.deps.now(), seqs={base.id: base.audit_seq for base in bases})
+    pools = await readable_pools(session)
+    return FeedPlace(since=session.deps.now(), seqs={pool.id: pool.audit_seq for pool in pools})
 
 
 async def newer_records(
@@ -46,21 +45,14 @@ async def newer_records(
     """
     seqs = dict(place.seqs)
     found: list[AuditRecord] = []
-    for base in await _bases(session):
-        last = seqs.get(base.id, 0 if base.created_at >= place.since else base.audit_seq)
-        seqs[base.id] = base.audit_seq
-        wanted = filter.kb_ids is None or base.id in filter.kb_ids
-        if wanted and base.audit_seq > last:
-            found += await _behind(session, replace(filter, kb_ids=(base.id,)), last)
+    for pool in await readable_pools(session):
+        last = seqs.get(pool.id, 0 if pool.created_at >= place.since else pool.audit_seq)
+        seqs[pool.id] = pool.audit_seq
+        wanted = filter.kb_ids is None or pool.id in filter.kb_ids
+        if wanted and pool.audit_seq > last:
+            found += await _behind(session, replace(filter, kb_ids=(pool.id,)), last)
     ordered = sorted(found, key=lambda record: (record.recorded_at, record.pool or "", record.seq))
     return tuple(ordered), replace(place, seqs=seqs)
-
-
-async def _bases(session: Session) -> tuple[KnowledgeBase, ...]:
-    """Return the knowledge bases whose chains the caller may follow; nothing of them is shown."""
-    page = await session.reader.find(session.viewer, Find(kind=KnowledgeBase))
-    proved = await session.prove([base.id for base in page.nodes])
-    return tuple(base for base in page.nodes if base.id in proved)
 
 
 async def _behind(session: Session, filter: AuditFilter, last: int) -> list[AuditRecord]:

@@ -1,6 +1,7 @@
 """The audit as a reader sees it: filtered, newest first; records by id, of an entry, and what undid them.
 
-A record is shown to who reads its knowledge base and all the sources of its images. The trail of a deleted entry is
+A record of knowledge is shown to who reads its knowledge base and all the sources of its images, one of a session, an
+agent's memory or a bot's pool to whom its own guard says (`graph.services.pool_audit`). The trail of a deleted entry is
 reached by its id, in the filter as well as by `entry_audit`. Source: KN-88 to KN-90.
 """
 
@@ -27,7 +28,7 @@ class AuditFilter:
     """What the audit is narrowed by: filters combine with AND, values within one with OR; None is no filter.
 
     Attributes:
-        kb_ids: knowledge bases; None for all that the caller reads.
+        kb_ids: knowledge bases or pools of other surfaces; None for all that the caller reads.
         from_at, to_at: when it was recorded; `to_at` is exclusive.
     """
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from graph.model.access import SystemScope
 from graph.model.errors import BadInput
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import Anchor, AuditRecord
 from graph.rules.audit_anchors import SealedAnchor, heads_at
 from graph.rules.audit_chain import GENESIS, Head, SealedAudit, erased_sources
@@ -20,9 +19,10 @@ from graph.rules.audit_following import ChainBreak, ChainReport, verify_chain
 from graph.rules.audit_operations import AuditOperation
 from graph.services.access.admin_log import reads_administration, verify_admin_log
 from graph.services.access.session import Session
+from graph.services.chained_pools import ChainedPool, head_of, readable_pools
 from graph.services.knowledge.anchors import sealed_anchor, verify_anchor_chain
 from graph.store.port import Reader
-from graph.store.query import After, And, By, Eq, Find, In, Range
+from graph.store.query import After, And, By, Eq, Find, Range
 
 VERIFY = SystemScope(reason="verifying the audit chains of readable pools")
 BATCH = 500
@@ -41,7 +41,7 @@ class AuditVerification:
     """The chains that the caller reads.
 
     Attributes:
-        pools: of the knowledge bases, in the order of their ids.
+        pools: of knowledge bases, sessions, agent memories and bot pools, in the order of their ids.
         administration, anchors: of the workspace; None for who reads neither, and if only some pools were asked for.
     """
 
@@ -83,15 +83,12 @@ async def verify_audit(session: Session, from_seq: int = 1, pools: Sequence[Node
     """
     if from_seq < 1:
         raise BadInput("records are numbered from 1", field="fromSeq")
-    where = None if pools is None else In("id", list(pools))
-    page = await session.reader.find(session.viewer, Find(kind=KnowledgeBase, where=where))
-    readable = await session.prove([base.id for base in page.nodes])
-    bases = [base for base in page.nodes if base.id in readable]
+    readable = await readable_pools(session, pools)
     anchors = await _anchors(session)
     erased = await _erased(session)
     reports = [
-        PoolReport(pool=base.id, report=await _follow(session.reader, base, from_seq, anchors, erased))
-        for base in bases
+        PoolReport(pool=pool.id, report=await _follow(session.reader, pool, from_seq, anchors, erased))
+        for pool in readable
     ]
     if pools is not None or not reads_administration(session):
         return AuditVerification(pools=tuple(reports))
@@ -117,15 +114,15 @@ async def chain_of(reader: Reader, pool: NodeId, after: int = 0) -> AsyncIterato
 
 
 async def _follow(
-    reader: Reader, base: KnowledgeBase, from_seq: int, anchors: Iterable[SealedAnchor], erased: frozenset[str]
+    reader: Reader, pool: ChainedPool, from_seq: int, anchors: Iterable[SealedAnchor], erased: frozenset[str]
 ) -> ChainReport:
-    head = Head(seq=base.audit_seq, hash=base.audit_head)
-    known = [*heads_at(anchors, base.id), head]
-    last = await _before(reader, base, from_seq)
+    head = head_of(pool)
+    known = [*heads_at(anchors, pool.id), head]
+    last = await _before(reader, pool, from_seq)
     if last is None:
         return ChainReport(ok=False, head=GENESIS, first_broken_seq=from_seq - 1, reason=ChainBreak.ORDER)
     blank = 0
-    async for records in chain_of(reader, base.id, last.seq):
+    async for records in chain_of(reader, pool.id, last.seq):
         met = [found for found in known if found.seq <= records[-1].seq]
         report = verify_chain(records, after=last, anchored=met, erased=erased)
         blank += report.erased
@@ -141,12 +138,12 @@ async def _follow(
     return _ended(last, known, head, blank)
 
 
-async def _before(reader: Reader, base: KnowledgeBase, from_seq: int) -> Head | None:
+async def _before(reader: Reader, pool: ChainedPool, from_seq: int) -> Head | None:
     """Return the head that the first record to verify must follow; None if its record is missing."""
-    before = min(from_seq - 1, base.audit_seq)
+    before = min(from_seq - 1, pool.audit_seq)
     if before == 0:
         return GENESIS
-    where = And((Eq("pool", base.id), Eq("seq", before)))
+    where = And((Eq("pool", pool.id), Eq("seq", before)))
     page = await reader.find(VERIFY, Find(kind=AuditRecord, where=where, first=1))
     return SealedAudit.from_node(page.nodes[0]).head if page.nodes else None
 
