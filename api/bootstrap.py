@@ -17,11 +17,13 @@ from api.adapters.connectors.feed import FeedPlaces
 from api.adapters.connectors.folder import FolderPlaces
 from api.adapters.credentials import from_environment
 from api.adapters.fetch import SafeFetcher
+from api.adapters.keyring import FileKeyring
+from api.adapters.root_key import RootKey
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from api.app import Check, Parts, create_app
 from api.auth import Authenticator, Verifier
 from api.observability import PrometheusFigures
-from api.settings import Settings, store_file
+from api.settings import Settings, keyring_file, root_key_origin, store_file
 from dreaming.jobs import ModelMaker
 from dreaming.models.embedding_making import Embedders, http_reranker
 from dreaming.models.making import ProfileModels
@@ -30,13 +32,14 @@ from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
 from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker
 from graph.rules.session_memory_text import MemoryRules
+from graph.services.admin.keys import unlock
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
 from graph.store.memory import MemoryStore
 from graph.store.observing import ObservingStore
 from graph.store.port import Store
-from graph.store.sealing import Keyring, NoKeyring, Vault
+from graph.store.sealing import Keyring, Vault
 from graph.text.tokens import ApproximateTokenizer
 
 BLOBS_FOLDER = "blobs"
@@ -136,10 +139,20 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         embedders=ports.embedders or _embedders(settings),
         reranker=ports.reranker or _reranker(settings),
         places=ports.places or document_places(settings, fetcher),
-        vault=Vault(ports.keyring or NoKeyring(), ports.randomness),
+        vault=Vault(ports.keyring or open_keyring(settings, ports.clock), ports.randomness),
         session_memory=ports.session_memory or MemoryRules(max_length=settings.sessions.memory.max_length),
         figures=counted,
     )
+
+
+def open_keyring(settings: Settings, clock: Clock, environ: Mapping[str, str] | None = None) -> FileKeyring:
+    """Return the keyring that the settings name; nothing is read before a key is needed.
+
+    Raises:
+        SettingsInvalid: `keys.root` names no place of a key.
+    """
+    root = RootKey(root_key_origin(settings), os.environ if environ is None else environ)
+    return FileKeyring(keyring_file(settings), root, clock)
 
 
 def document_places(settings: Settings, fetcher: PageFetcher) -> Mapping[str, DocumentPlaces]:
@@ -221,9 +234,14 @@ def make_folder(path: Path) -> None:
 
 @asynccontextmanager
 async def running(deps: Deps, on_start: Sequence[Starting] = ()) -> AsyncIterator[None]:
-    """Keep the store open, and do what must be done first."""
+    """Keep the store open, and do what must be done first.
+
+    Raises:
+        StoreKeyMissing: a key that the store needs is missing or wrong (AD-29).
+    """
     await deps.store.open()
     try:
+        await unlock(deps)
         for start in on_start:
             await start(deps)
         yield

@@ -21,6 +21,8 @@ from graph.rules.session_memory_text import DEFAULT_MAX_LENGTH
 PREFIX = "ROOTWARD_"
 CONFIG_FILE = "rootward.toml"
 STORE_FILE = "rootward.db"
+ROOT_KEY_FILE = "root.key"
+KEYRING_FILE = "keyring.json"
 NOT_SETTINGS = frozenset(
     {
         "ROOTWARD_BENCH_SPICEDB",
@@ -28,12 +30,13 @@ NOT_SETTINGS = frozenset(
         "ROOTWARD_LAW_GRAPHS",
         "ROOTWARD_NEO4J",
         "ROOTWARD_PORT",
+        "ROOTWARD_ROOT_KEY",
         "ROOTWARD_SOAK_SHARE",
         "ROOTWARD_TOKEN",
         "ROOTWARD_URL",
     }
 )
-"""Variables of the command line, the tests and the compose file."""
+"""Variables of the command line, the tests and the compose file, and one that may hold the root key."""
 TEST_PREFIX = "ROOTWARD_TEST_"
 MODEL_PREFIX = "ROOTWARD_MODEL_"
 """Variables that hold keys of models; profiles name them."""
@@ -106,9 +109,12 @@ class ConnectorSettings(_Section):
 
 
 class KeySettings(_Section):
-    """Where the root key comes from (AD-29): ``env:NAME``, ``file:PATH`` or ``command:…``; empty: none yet."""
+    """Where keys are (AD-29): the root key by ``env:NAME``, ``file:PATH`` or ``command:PROGRAM ARGUMENTS``, the keyring
+    by the path of its file; empty: `root.key` and `keyring.json` in the data directory.
+    """
 
-    root: str = ""
+    root: str = Field(default="", pattern=r"^((env|file|command):.+)?$")
+    keyring: str = ""
 
 
 class SessionMemorySettings(_Section):
@@ -196,6 +202,16 @@ def store_file(settings: Settings) -> Path | None:
         return None
     path = settings.store.url.removeprefix("embedded:")
     return Path(path) if path else settings.data_dir / STORE_FILE
+
+
+def root_key_origin(settings: Settings) -> str:
+    """Return where the root key comes from, as ``env:…``, ``file:…`` or ``command:…``."""
+    return settings.keys.root or f"file:{settings.data_dir / ROOT_KEY_FILE}"
+
+
+def keyring_file(settings: Settings) -> Path:
+    """Return the file of the keyring."""
+    return Path(settings.keys.keyring) if settings.keys.keyring else settings.data_dir / KEYRING_FILE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

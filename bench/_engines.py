@@ -23,6 +23,7 @@ from graph.store.neo4j import Neo4jStore
 from graph.store.port import Store
 from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support import neo4j_server
+from tests.support.keyring import fixed_vault
 from tests.support.neo4j_server import Neo4jServer, Neo4jUnavailable
 
 EMBEDDED, NEO4J = "embedded", "neo4j"
@@ -65,6 +66,7 @@ class Engine:
             blobs=None,  # type: ignore[arg-type]  # no file is handed in
             fetcher=None,  # type: ignore[arg-type]  # no page is fetched
             extractor=None,  # type: ignore[arg-type]  # no file is read
+            vault=fixed_vault(),
         )
 
     def bare_sqlite(self, name: str) -> apsw.Connection:

@@ -57,6 +57,7 @@ from graph.store.port import Writer
 from graph.store.query import Eq, Find
 from graph.text.tokens import DEFAULT_TOKENIZER
 from graph.text.words import analyze, query_words
+from tests.support.keyring import fixed_vault
 
 FILES = {"locomo-dev.json": "e5-small-v2", "memorybank-cn-dev.json": "bge-small-zh-v1.5"}
 """Conversations, and the embedding model of their language."""
@@ -149,6 +150,7 @@ class Workbench:
             blobs=None,  # type: ignore[arg-type]  # no file is handed in
             fetcher=None,  # type: ignore[arg-type]  # no page is fetched
             extractor=None,  # type: ignore[arg-type]  # no file is read
+            vault=fixed_vault(),
             embedders=embedders,
         )
         self.workspace = WorkspaceId("bench")

@@ -15,11 +15,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from dreaming.agents import learn_agent
 from dreaming.audience import recompute_audience
 from dreaming.connectors import sync_connector
 from dreaming.embedding import make_vectors
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
 from dreaming.materials import learn_material
+from dreaming.resealing import reseal
+from dreaming.sessions import learn_session
 from dreaming.stage_a import dream_channel
 from dreaming.stage_b import dream_agent
 from graph.model.errors import AlreadyExists, LeaseLost, ModelBudgetSpent, ModelUnavailable, RootwardError, StoreError
@@ -40,6 +43,8 @@ from graph.services.learning.stage_b import arrange_stage_b
 from graph.store.port import Writer
 from graph.store.query import And, By, Find, In, Range
 
+ALONE = frozenset({"reseal"})
+"""Kinds that go through the whole store: they have a lane of their own, so that nothing waits behind them."""
 IDLE_S = 5.0
 STOP_S = 10.0
 """So long a handler may take to end when it is told to; then its job is handed back all the same (AD-38)."""
@@ -56,8 +61,11 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "collect_blobs": _collect,
         "embed": make_vectors,
+        "learn_agent": learn_agent,
         "learn_material": learn_material,
+        "learn_session": learn_session,
         RECOMPUTE_AUDIENCE: recompute_audience,
+        "reseal": reseal,
         "stage_a": dream_channel,
         "stage_b": dream_agent,
         "sync_connector": sync_connector,
@@ -125,8 +133,9 @@ class Worker:
 
     def _lanes(self) -> list[list[str]]:
         asking = sorted(kind for kind in self.handlers if JOB_KINDS[kind].uses_model)
-        others = sorted(kind for kind in self.handlers if not JOB_KINDS[kind].uses_model)
-        return [kinds for kinds in (others, *([asking] * self.learners)) if kinds]
+        alone = sorted(kind for kind in self.handlers if kind in ALONE)
+        others = sorted(self.handlers.keys() - set(asking) - set(alone))
+        return [kinds for kinds in (others, alone, *([asking] * self.learners)) if kinds]
 
     async def _keep_working(self, kinds: Sequence[str]) -> None:
         while True:
@@ -172,13 +181,19 @@ class Worker:
             return False
         kind = JOB_KINDS[job.kind]
         if rules.must_drop(job, kind):
-            await self._change(job, lambda found: rules.dropped())
+            await self._change(job, rules.dropped)
             self._told(job, "dropped")
             return True
         if rules.wore_workers_out(job, kind):
             await self._change(job, partial(rules.failed, kind=kind, now=self.deps.now(), code=rules.WORKER_DIED))
             self._told(job, "failed")
             return True
+        await self.do(job)
+        return True
+
+    async def do(self, job: Job) -> str:
+        """Do a job that was claimed in this worker's name and return how that ended."""
+        kind = JOB_KINDS[job.kind]
         try:
             outcome = await self._do(job, kind)
         except asyncio.CancelledError:
@@ -186,7 +201,7 @@ class Worker:
             self._told(job, "handed_back")
             raise
         self._told(job, outcome)
-        return True
+        return outcome
 
     def _told(self, job: Job, outcome: str) -> None:
         self.deps.figures.count("jobs", kind=job.kind, outcome=outcome)
@@ -260,7 +275,7 @@ class Worker:
             assert isinstance(found, Job)
             changes = change(found)
             await writer.patch(job.id, changes)
-            if changes.get("state") == JobState.PARKED:
+            if changes.get("state") in (JobState.PARKED, JobState.FAILED):
                 await given_up(writer, found, str(changes["last_error"]), self.deps.now())
 
         try:

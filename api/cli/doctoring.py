@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import httpx2
 from rich.console import Console
 
-from api.bootstrap import Ports, make_store
-from api.cli import exits, places
+from api.adapters.root_key import RootKey
+from api.bootstrap import Ports, make_store, open_keyring
+from api.cli import exits
 from api.cli.given import Chosen
 from api.cli.link import find_server
-from api.settings import Settings, store_file
+from api.settings import Settings, keyring_file, root_key_origin, store_file
 from graph.model.errors import RootwardError
 
 LEAST_DISK_BYTES = 1 << 30
@@ -86,19 +87,27 @@ async def _data_directory(chosen: Chosen) -> list[Finding]:
 
 async def _secret_files(chosen: Chosen) -> list[Finding]:
     folder = chosen.settings.data_dir
-    files = [folder / places.ROOT_KEY, *sorted(folder.glob("*.token"))]
+    root = RootKey(root_key_origin(chosen.settings), chosen.environ).file
+    files = [*([root] if root else []), keyring_file(chosen.settings), *sorted(folder.glob("*.token"))]
     there = [file for file in files if file.is_file()]
     open_ones = [file.name for file in there if stat.S_IMODE(file.stat().st_mode) & 0o077]
-    found = [
+    return [
         Finding(
             what="secret files",
             found=f"{len(there)} files",
             advice=f"others can read them: chmod 600 {' '.join(open_ones)}" if open_ones else "",
         )
     ]
-    if folder.exists() and not (folder / places.ROOT_KEY).exists() and not chosen.settings.keys.root:
-        found.append(Finding(what="root key", found="none", advice="restore root.key from a backup, or set keys.root"))
-    return found
+
+
+async def _keys(chosen: Chosen) -> list[Finding]:
+    """Look whether the root key opens the keyring; whether that is the store's shows at its start."""
+    keyring = open_keyring(chosen.settings, Ports().clock, chosen.environ)
+    workspaces = keyring.workspaces()
+    newest = [keyring.newest(workspace).id for workspace in workspaces]
+    if workspaces:
+        return [Finding(what="keys", found=f"{keyring.root_id} opens {', '.join(newest)}")]
+    return [Finding(what="keys", found="none yet: rootward serve makes them, or asks for those of the store")]
 
 
 async def _server(chosen: Chosen) -> list[Finding]:
@@ -160,7 +169,7 @@ async def _clock(chosen: Chosen) -> list[Finding]:
     return [Finding(what="clock", found="behind the store" if advice else "not behind the store", advice=advice)]
 
 
-LOOKS: tuple[Look, ...] = (_python, _data_directory, _secret_files, _server, _store, _neo4j, _clock)
+LOOKS: tuple[Look, ...] = (_python, _data_directory, _secret_files, _keys, _server, _store, _neo4j, _clock)
 
 
 def _port(settings: Settings) -> Finding:

@@ -6,17 +6,16 @@ that a start that is cut off at any point leaves nothing half told: the next one
 
 from __future__ import annotations
 
-import os
-import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
+from api.adapters.private_file import sync_folder
 from api.bootstrap import Ports, make_deps, make_folder, owning, running
 from api.cli.model_choice import ModelChoice, model_choice, real_models, set_light
-from api.cli.places import ADMIN, ROOT_KEY, token_file, write_private, write_sample
+from api.cli.places import ADMIN, token_file, write_private, write_sample
 from api.sample.dreaming import Dreamed, dream, what_was_dreamed
 from api.sample.load import Progress, SampleLoader
 from api.sample.recording import sample_model
@@ -34,7 +33,6 @@ from graph.services.access.workspaces import FIRST_TOKEN_DAYS, NewWorkspace, ini
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import workspaces
 
-KEY_BYTES = 32
 _NURSERY = ".first-start"
 
 
@@ -93,7 +91,6 @@ async def initialise(settings: Settings, deps: Deps, first: FirstStart) -> NewWo
     """
     make_folder(settings.data_dir)
     made = await init_workspace(deps, settings.workspace, display_name=first.display_name)
-    _write_root_key(settings.data_dir)
     write_private(token_file(settings.data_dir, ADMIN), made.token.text + "\n")
     choice = model_choice(first.environ)
     if choice is not None:
@@ -133,7 +130,7 @@ async def _grow(settings: Settings, file: Path, first: FirstStart) -> None:
         await initialise(settings, deps, first)
     try:
         young.rename(file)
-        _sync_folder(file.parent)
+        sync_folder(file.parent)
     except OSError as error:
         raise StoreUnavailable(f"the new store cannot be moved to its place: {error.strerror}") from error
     shutil.rmtree(nursery, ignore_errors=True)
@@ -162,17 +159,3 @@ def _global(id_: NodeId, workspace: WorkspaceId) -> str:
     spec = kind_of(id_)
     assert spec is not None
     return GlobalId(kind=spec.name, workspace=workspace, node=id_).encode()
-
-
-def _write_root_key(data_dir: Path) -> None:
-    """Make the root key unless there is one: a key is never replaced, for what it sealed would be lost."""
-    if not (data_dir / ROOT_KEY).exists():
-        write_private(data_dir / ROOT_KEY, secrets.token_hex(KEY_BYTES) + "\n")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

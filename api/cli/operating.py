@@ -8,6 +8,7 @@ import signal
 
 from rich.console import Console
 
+from api.adapters.root_key import RootKey
 from api.bootstrap import Ports, make_deps, make_store, running
 from api.cli import places, shown
 from api.cli.background import make_worker
@@ -16,7 +17,7 @@ from api.cli.given import Chosen
 from api.cli.link import require_store
 from api.cli.shown import columns
 from api.observability import log_fault, start_logging
-from api.settings import listed
+from api.settings import keyring_file, listed, root_key_origin
 from dreaming.jobs import JOB_KINDS
 from dreaming.worker import HANDLERS, Worker
 from graph.store.port import Migration
@@ -45,7 +46,8 @@ async def init(chosen: Chosen, *, display_name: str | None, sample: bool, out: C
                 await initialise(settings, deps, first)
     for one in places.signed(settings.data_dir):
         out.print(f"{one.key}: {one.file}{f'  {one.token}' if out.is_terminal else ''}")
-    out.print(f"root key: {settings.data_dir / places.ROOT_KEY}")
+    root = RootKey(root_key_origin(settings), chosen.environ)
+    out.print(f"root key: {root.shown}; keyring: {keyring_file(settings)}: keep copies of both, each at its own place")
 
 
 async def work(chosen: Chosen, *, once: bool, out: Console) -> None:
@@ -124,4 +126,7 @@ def _step(step: Migration) -> tuple[str, str, str]:
 
 
 def _masked(value: str) -> str:
+    """Return a value without credentials in addresses, and of a command its program alone."""
+    if value.startswith("command:"):
+        return RootKey(value, {}).shown
     return _CREDENTIALS.sub("//***@", value) if value else "(empty)"

@@ -1,4 +1,4 @@
-"""What the operator of the machine may ask a running server: a whole export, an evidence bundle.
+"""What the operator of the machine may ask a running server: a whole export, an evidence bundle, new keys.
 
 An archive holds private chats, which no right opens (AD-5); whoever can read the store's file has them anyway. So
 these routes ask for a secret that lies beside it, made anew at every start, and they write where this machine's
@@ -41,7 +41,12 @@ def operator_routes(find: Callable[[], Deps], secret: str) -> Sequence[BaseRoute
         caller = await Authenticator(deps=find()).caller(request.headers.get("authorization"), address_of(request))
         return {"files": await make(find(), caller, str(asked.get("id", "")), _target(asked))}
 
-    works = {"export": export, "bundle": bundle}
+    async def keys(_: Request, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        from api.cli.keys import operate
+
+        return {"workspaces": await operate(find(), str(asked.get("do", "")))}
+
+    works = {"export": export, "bundle": bundle, "keys": keys}
     return [Route(f"/operator/{name}", _guarded(work, secret), methods=["POST"]) for name, work in works.items()]
 
 

@@ -18,7 +18,6 @@ from graph.model.errors import BadInput, StoreUnavailable
 ADMIN = "admin"
 SAMPLE = "sample.json"
 SERVER = "server.json"
-ROOT_KEY = "root.key"
 _SUFFIX = ".token"
 
 

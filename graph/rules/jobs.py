@@ -95,7 +95,17 @@ def _model(what: str, *, attempts: int | None = PARK_AFTER, limit_s: int = 3_600
 
 
 def _dropped(what: str) -> JobKind:
-    return JobKind(what=what, backoff_s=(60,), attempts=1, budget=_DAY, on_restart=OnRestart.DROP)
+    return JobKind(
+        what=what,
+        backoff_s=(60,),
+        attempts=1,
+        lease_s=60,
+        heartbeat_s=15,
+        limit_s=600,
+        budget=_DAY,
+        on_restart=OnRestart.DROP,
+        built=True,
+    )
 
 
 JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
@@ -135,7 +145,14 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
             every_s=3_600,
             built=True,
         ),
-        "reseal": JobKind(what="Seals with the newest key what an older one sealed.", attempts=20, limit_s=3_600),
+        "reseal": JobKind(
+            what="Seals with the newest key what an older one sealed.",
+            attempts=20,
+            lease_s=30,
+            heartbeat_s=8,
+            limit_s=3_600,
+            built=True,
+        ),
     }
 )
 
@@ -183,9 +200,7 @@ def failed(job: Job, *, kind: JobKind, now: Millis, code: str, retry_after_s: fl
         return {**_later(now, wait), "last_error": code}
     if kind.every_s is not None:
         return {**_later(now, kind.every_s), "attempts": 0, "last_error": code}
-    if kind.on_restart is OnRestart.DROP:  # its items wait for the next turn or refresh, which asks again
-        return {**parked(code), "state": str(JobState.FAILED)}
-    return parked(code)
+    return _ended(job, code) if kind.on_restart is OnRestart.DROP else parked(code)
 
 
 def parked(code: str) -> dict[str, Any]:
@@ -208,13 +223,21 @@ def put_off(job: Job, until: Millis, code: str) -> dict[str, Any]:
 def handed_back(job: Job, kind: JobKind, now: Millis) -> dict[str, Any]:
     """Return what a worker that is told to end makes of the job it has."""
     if kind.on_restart is OnRestart.DROP:
-        return dropped()
+        return dropped(job)
     return {**_later(now, 0), "attempts": max(job.attempts - 1, 0)}
 
 
-def dropped() -> dict[str, Any]:
+def dropped(job: Job) -> dict[str, Any]:
     """Return what becomes of a job that does not survive its worker (AD-34)."""
-    return {**_FREE, "state": str(JobState.FAILED), "last_error": DROPPED, "again_at": None}
+    return _ended(job, DROPPED)
+
+
+def _ended(job: Job, code: str) -> dict[str, Any]:
+    """Return what ends a job whose items wait for the next turn or refresh; one that came meanwhile asks for it now."""
+    ended = {**parked(code), "state": str(JobState.FAILED)}
+    if job.again_at is None:
+        return ended
+    return {**ended, "state": str(JobState.QUEUED), "due_at": job.again_at, "attempts": 0}
 
 
 def cancelled(job: Job, reason: str) -> dict[str, Any]:

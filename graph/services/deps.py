@@ -10,8 +10,9 @@ from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
 from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker, TextExtractor
 from graph.rules.session_memory_text import MemoryRules
+from graph.services.turnstile import Turnstile
 from graph.store.port import Store
-from graph.store.sealing import Vault, no_vault
+from graph.store.sealing import Vault
 from graph.text.tokens import Tokenizer
 
 
@@ -49,13 +50,15 @@ class Deps:
     blobs: BlobStore
     fetcher: PageFetcher
     extractor: TextExtractor
+    vault: Vault
     embedders: EmbedderMaker | None = None
     reranker: Reranker | None = None
-    vault: Vault = field(default_factory=no_vault)
     places: Mapping[str, DocumentPlaces] = field(default_factory=dict)
     """What connectors read, by their kind."""
     session_memory: MemoryRules = MemoryRules()
     figures: Figures = field(default_factory=NoFigures)
+    turnstile: Turnstile = field(default_factory=Turnstile)
+    """How many tasks of a Memory Bot run at once in this process (BM-122)."""
     dependents_at_once: int = 10_000
     """Who may see so many dependents of a change is settled in its transaction, more of them by a job (KN-114)."""
 

@@ -1,28 +1,38 @@
 """Sealing: texts are encrypted before they become part of a node, and opened one by one, last of all, and counted.
 
 Every value gets a data key of its own, used once with AES-256-GCM; the data key is wrapped by the newest epoch key of
-its workspace, which the keyring keeps outside the store. Workspace, node, field, version of the content and key id are
-authenticated with both, so that no ciphertext is taken for another one. Source: AD-29, AD-31, BM-187, design section 3.
+its workspace, which the keyring keeps outside the store. Workspace, node, field and version of the content are
+authenticated with the text; the same and the id of the epoch key with the wrapped data key, without which the text
+cannot be opened. So no ciphertext is taken for another one, and a newer epoch key takes the place of an older one
+without the text being opened (`Vault.rewrap`). Source: AD-29 to AD-31, BM-187, design section 3.
+
+An envelope: form, length of the key id and version of the content (`_HEAD`), key id, wrapped data key, text; the last
+two with their nonce before and their tag behind.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from graph.model.errors import SealBroken, StoreKeyMissing
+from graph.model.errors import SealBroken
 from graph.model.sealed import Sealed
+from graph.model.time import Millis
 from graph.ports import Randomness
 
 FORM: Final = 1
-_HEAD: Final = struct.Struct(">BB")
+_HEAD: Final = struct.Struct(">BBI")
 _NONCE_BYTES: Final = 12
 _KEY_BYTES: Final = 32
-_WRAPPED_BYTES: Final = _NONCE_BYTES + _KEY_BYTES + 16
+_TAG_BYTES: Final = 16
+_WRAPPED_BYTES: Final = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
+_LEAST_BODY_BYTES: Final = _NONCE_BYTES + _TAG_BYTES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,14 +43,30 @@ class EpochKey:
     key: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyState:
+    """What may be told of an epoch key.
+
+    Attributes:
+        seals_since: when it became the one that seals; None: it was made and never sealed yet.
+    """
+
+    id: str
+    made_at: Millis
+    seals_since: Millis | None = None
+
+
 class Keyring(Protocol):
-    """The epoch keys, kept outside the store under a root key."""
+    """The epoch keys, kept outside the store under a root key; several processes may share it.
+
+    All methods are quick and do not wait for a network; those that change it return once the change is on the disk.
+    """
 
     def newest(self, workspace: str) -> EpochKey:
         """Return the key that seals now.
 
         Raises:
-            StoreKeyMissing: the workspace has none.
+            StoreKeyMissing: the workspace has none, or it cannot be unwrapped.
         """
         ...
 
@@ -48,8 +74,33 @@ class Keyring(Protocol):
         """Return a key by its id.
 
         Raises:
-            StoreKeyMissing: it was retired, or this is not the keyring of the store.
+            StoreKeyMissing: it was retired, this is not the keyring of the store, or the root key is another one.
         """
+        ...
+
+    def keys(self, workspace: str) -> Sequence[KeyState]:
+        """Return the keys of a workspace, oldest first; none if it has none."""
+        ...
+
+    def make(self, workspace: str) -> str:
+        """Return the id of a key that never sealed yet: one that was made earlier, else a new one.
+
+        Raises:
+            StoreKeyMissing: the root key is missing, or not the one of this keyring.
+            StoreUnavailable: the keyring cannot be written.
+        """
+        ...
+
+    def use(self, workspace: str, key_id: str) -> None:
+        """Let a key seal from now on; again, it changes nothing.
+
+        Raises:
+            StoreKeyMissing: there is no such key.
+        """
+        ...
+
+    def drop(self, workspace: str, key_ids: Collection[str]) -> None:
+        """Forget keys for good; ids that are not there are left out, and the one that seals stays."""
         ...
 
 
@@ -60,7 +111,7 @@ class Place:
     Attributes:
         node: id of the node.
         field: name of the field.
-        version: version of the content, 1 for one that never changes.
+        version: version of the content, 1 for one that never changes; below 2^32.
     """
 
     workspace: str
@@ -73,7 +124,7 @@ class Vault:
     """Seals and opens texts; `openings` counts what was opened (BM-61)."""
 
     def __init__(self, keyring: Keyring, randomness: Randomness) -> None:
-        self._keyring = keyring
+        self.keyring = keyring
         self._randomness = randomness
         self.openings = 0
 
@@ -83,12 +134,10 @@ class Vault:
         Raises:
             StoreKeyMissing: the workspace has no key.
         """
-        epoch = self._keyring.newest(place.workspace)
-        data_key = self._randomness.bytes(_KEY_BYTES)
-        wrapped = self._encrypt(epoch.key, data_key, _bound(place, epoch.id, b"key"))
-        body = self._encrypt(data_key, text.encode("utf-8"), _bound(place, epoch.id, b"text"))
-        key_id = epoch.id.encode("ascii")
-        return Sealed(_HEAD.pack(FORM, len(key_id)) + key_id + wrapped + body)
+        data_key, nonce = self._random(_KEY_BYTES)
+        head = self._wrapped(place, self.keyring.newest(place.workspace), data_key)
+        body = AESGCM(data_key).encrypt(nonce, text.encode("utf-8"), _bound(b"text", place))
+        return Sealed(head + nonce + body)
 
     def open(self, place: Place, sealed: Sealed) -> str:
         """Return the text that was sealed for this place.
@@ -97,38 +146,45 @@ class Vault:
             SealBroken: it was changed, or sealed for another place.
             StoreKeyMissing: its key is not there.
         """
-        key_id, wrapped, body = _parts(sealed)
-        epoch = self._keyring.find(place.workspace, key_id)
-        data_key = _decrypt(epoch.key, wrapped, _bound(place, key_id, b"key"))
-        text = _decrypt(data_key, body, _bound(place, key_id, b"text"))
+        parts = _parts(sealed)
+        if parts.version != place.version:
+            raise SealBroken
+        text = _decrypted(AESGCM(self._data_key(place, parts)), parts.body, _bound(b"text", place))
         self.openings += 1
         return text.decode("utf-8")
 
-    def _encrypt(self, key: bytes, plain: bytes, bound: bytes) -> bytes:
-        nonce = self._randomness.bytes(_NONCE_BYTES)
-        return nonce + AESGCM(key).encrypt(nonce, plain, bound)
+    def rewrap(self, workspace: str, node: str, field: str, sealed: Sealed) -> Sealed:
+        """Return the same sealed text under the newest key, the text itself unopened; as it is if it is there already.
 
+        Raises:
+            SealBroken: it was changed, or sealed for another place.
+            StoreKeyMissing: its key is not there.
+        """
+        parts = _parts(sealed)
+        newest = self.keyring.newest(workspace)
+        if parts.key_id == newest.id:
+            return sealed
+        place = Place(workspace=workspace, node=node, field=field, version=parts.version)
+        return Sealed(self._wrapped(place, newest, self._data_key(place, parts)) + parts.body)
 
-class NoKeyring:
-    """The keyring of a process that was given none: nothing can be sealed or opened."""
+    def _wrapped(self, place: Place, epoch: EpochKey, data_key: bytes) -> bytes:
+        """Return the envelope up to the text."""
+        (nonce,) = self._random()
+        key_id = epoch.id.encode("ascii")
+        wrapped = _cipher(epoch.key).encrypt(nonce, data_key, _bound(b"key", place, epoch.id))
+        return _HEAD.pack(FORM, len(key_id), place.version) + key_id + nonce + wrapped
 
-    def newest(self, workspace: str) -> EpochKey:
-        """Refuse."""
-        raise StoreKeyMissing("no root key is set: set keys.root", key_id="")
+    def _data_key(self, place: Place, parts: _Parts) -> bytes:
+        epoch = self.keyring.find(place.workspace, parts.key_id)
+        return _decrypted(_cipher(epoch.key), parts.wrapped, _bound(b"key", place, epoch.id))
 
-    def find(self, workspace: str, key_id: str) -> EpochKey:
-        """Refuse."""
-        raise StoreKeyMissing("no root key is set: set keys.root", key_id=key_id)
-
-
-class _NoRandomness:
-    def bytes(self, count: int) -> bytes:
-        raise StoreKeyMissing("no root key is set: set keys.root", key_id="")
-
-
-def no_vault() -> Vault:
-    """Return the vault of a process without keys; it refuses to seal and to open."""
-    return Vault(NoKeyring(), _NoRandomness())
+    def _random(self, *lengths: int) -> tuple[bytes, ...]:
+        """Return random bytes of these lengths and a nonce, in one visit to the system."""
+        drawn, cut, start = self._randomness.bytes(sum(lengths) + _NONCE_BYTES), [], 0
+        for length in (*lengths, _NONCE_BYTES):
+            cut.append(drawn[start : start + length])
+            start += length
+        return tuple(cut)
 
 
 def key_id_of(sealed: Sealed) -> str:
@@ -137,29 +193,45 @@ def key_id_of(sealed: Sealed) -> str:
     Raises:
         SealBroken: it is no envelope.
     """
-    return _parts(sealed)[0]
+    return _parts(sealed).key_id
 
 
-def _bound(place: Place, key_id: str, part: bytes) -> bytes:
-    named = (place.workspace, place.node, place.field, str(place.version), key_id)
-    return part + b"\0" + b"".join(struct.pack(">I", len(raw)) + raw for raw in (n.encode("utf-8") for n in named))
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    version: int
+    key_id: str
+    wrapped: bytes
+    body: bytes
 
 
-def _parts(sealed: Sealed) -> tuple[str, bytes, bytes]:
+def _parts(sealed: Sealed) -> _Parts:
     data = sealed.data
     try:
-        form, length = _HEAD.unpack_from(data)
+        form, length, version = _HEAD.unpack_from(data)
         key_id = data[_HEAD.size : _HEAD.size + length].decode("ascii")
     except (struct.error, UnicodeDecodeError) as error:
         raise SealBroken from error
     start = _HEAD.size + length
-    if form != FORM or len(data) < start + _WRAPPED_BYTES + _NONCE_BYTES:
+    end = start + _WRAPPED_BYTES
+    if form != FORM or len(data) < end + _LEAST_BODY_BYTES:
         raise SealBroken
-    return key_id, data[start : start + _WRAPPED_BYTES], data[start + _WRAPPED_BYTES :]
+    return _Parts(version, key_id, data[start:end], data[end:])
 
 
-def _decrypt(key: bytes, data: bytes, bound: bytes) -> bytes:
+@lru_cache(maxsize=256)
+def _cipher(key: bytes) -> AESGCM:
+    """Return the cipher of an epoch key, which is used again and again."""
+    return AESGCM(key)
+
+
+def _bound(part: bytes, place: Place, key_id: str = "") -> bytes:
+    """Return what is authenticated: each name with its length before it, so that no two places look alike."""
+    named = (place.workspace, place.node, place.field, str(place.version), key_id)
+    return part + b"".join(struct.pack(">I", len(raw)) + raw for raw in (name.encode("utf-8") for name in named))
+
+
+def _decrypted(cipher: AESGCM, data: bytes, bound: bytes) -> bytes:
     try:
-        return AESGCM(key).decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], bound)
+        return cipher.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], bound)
     except InvalidTag as error:
         raise SealBroken from error

@@ -39,6 +39,7 @@ from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import START, FakeClock
 from tests.support.history import SYSTEM, History
 from tests.support.ids import SequentialIds
+from tests.support.keyring import fixed_vault
 from tests.support.operations import add, apply, block, create, edit, relate
 from tests.support.pages import FakeFetcher
 from tests.support.randomness import SeededRandomness
@@ -84,6 +85,7 @@ def world_on(store: Store, clock: FakeClock, ids: Any, seed: int) -> TeamWorld:
         blobs=open_blobs("memory:///"),
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=fixed_vault(),
     )
     return TeamWorld(deps=deps, name=WORLD)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.commands import administering, asking, data, local_models, server, watching
+from api.cli.commands import administering, asking, data, keys, local_models, server, watching
 
 
 def register(app: typer.Typer) -> None:
@@ -12,6 +12,7 @@ def register(app: typer.Typer) -> None:
     server.register(app)
     asking.register(app)
     data.register(app)
+    keys.register(app)
     watching.register(app)
     administering.register(app)
     local_models.register(app)

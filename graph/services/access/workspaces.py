@@ -16,6 +16,7 @@ from graph.services.access.guards import put_alone
 from graph.services.access.people import ADMINISTRATION
 from graph.services.access.session import Session
 from graph.services.access.tokens import MintedToken, mint_token
+from graph.services.admin.keys import first_key
 from graph.services.deps import Deps
 from graph.store.port import Writer
 from graph.store.query import Find
@@ -116,7 +117,8 @@ async def _make(
     await writer.lock([node])
     if await writer.get(ADMINISTRATION, [node]):
         raise AlreadyExists("choose another name: there is a workspace of this one", kind="Workspace")
-    workspace = Workspace(id=node, workspace=scope, created_at=at, display_name=display_name or name)
+    key_id = await first_key(deps, scope)
+    workspace = Workspace(id=node, workspace=scope, created_at=at, display_name=display_name or name, key_id=key_id)
     await writer.put([workspace])
     admin = await _admin(writer, deps, scope, admin_as, at)
     expiry = Millis(at + FIRST_TOKEN_DAYS * DAY_MS) if expires_at is None else expires_at

@@ -27,6 +27,7 @@ from graph.model.errors import ArchiveInvalid, BadInput, NotFound
 from graph.model.fields import Node
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.learning import Connector
+from graph.model.nodes.people import Workspace
 from graph.model.nodes.work import AdminRecord, Anchor, AuditRecord, Job
 from graph.model.schema import SCHEMA_VERSION
 from graph.model.time import render
@@ -45,7 +46,9 @@ from graph.services.admin.archive_files import (
     write_manifest,
     writing,
 )
+from graph.services.admin.archive_keys import check_keys
 from graph.services.admin.archive_rows import NODES, PARTS, Row, from_line, part_of, to_line
+from graph.services.admin.keys import agreed_key
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import sealed_anchor
 
@@ -120,14 +123,16 @@ async def import_archive(deps: Deps, source: Path) -> ArchiveReceipt:
     Raises:
         ArchiveInvalid: damaged, incomplete, of a newer form, or no archive.
         BadState: the store holds other data.
+        StoreKeyMissing: the keyring lacks a key that something in the archive is sealed with; details: `key_id`.
     """
     with ExitStack() as stack:
         folder = await asyncio.to_thread(stack.enter_context, reading(source))
         manifest = await asyncio.to_thread(_checked, folder)
+        await asyncio.to_thread(check_keys, lines_of(folder, f"{NODES}.jsonl"), deps.vault.keyring)
         for address in manifest["blobs"]:
             data = await asyncio.to_thread((folder / BLOBS / address).read_bytes)
             await deps.blobs.put(data)
-        loading = _Loading(folder=folder)
+        loading = _Loading(folder=folder, deps=deps)
         await deps.store.import_rows(loading.rows())
     return ArchiveReceipt(
         rows=loading.counts,
@@ -253,6 +258,7 @@ class _Loading:
     """The rows of an archive in the order of loading, counted."""
 
     folder: Path
+    deps: Deps
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     jobs_left_out: int = 0
 
@@ -263,7 +269,11 @@ class _Loading:
                     self.jobs_left_out += 1
                     continue
                 self.counts[part] += 1
-                yield _at_rest(row)
+                yield await self._named(row) if isinstance(row, Workspace) else _at_rest(row)
+
+    async def _named(self, workspace: Workspace) -> Workspace:
+        """Let a workspace name the key that seals here, as each start of the service does."""
+        return replace(workspace, key_id=await asyncio.to_thread(agreed_key, self.deps, workspace))
 
     def _part(self, part: str) -> Iterator[Row]:
         for line in lines_of(self.folder, f"{part}.jsonl"):

@@ -30,6 +30,7 @@ from graph.store.query import Find
 from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import FakeClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import fixed_vault
 from tests.support.oidc_issuer import Issuer, running_issuer
 from tests.support.pages import FakeFetcher
 from tests.support.randomness import SeededRandomness
@@ -66,6 +67,7 @@ async def world(clock: FakeClock) -> TeamWorld:
         blobs=open_blobs("memory:///"),
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=fixed_vault(),
     )
     return await TeamWorld(deps=deps).make()
 

@@ -76,6 +76,14 @@ class Cli:
         )
         return Ran(code=done.returncode, out=done.stdout, err=done.stderr)
 
+    @property
+    def keys(self) -> dict[str, str]:
+        """The variables of a process that shares the keys of this data directory."""
+        return {
+            "ROOTWARD_KEYS__ROOT": f"file:{self.data_dir / 'root.key'}",
+            "ROOTWARD_KEYS__KEYRING": str(self.data_dir / "keyring.json"),
+        }
+
     def token(self, key: str) -> str:
         """Return a token of the data directory."""
         return (self.data_dir / f"{key}.token").read_text(encoding="ascii").strip()

@@ -26,6 +26,9 @@ def archive(sample: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.req("AD-41", "AD-39")
 def test_an_archive_gives_equal_answers_from_another_store(sample: Server, archive: Path, cli: Cli) -> None:
+    refused = cli.run("import", str(archive), "--archive")
+    assert (refused.code, "STORE_KEY_MISSING" in refused.err) == (7, True), "what it holds is sealed with other keys"
+    cli.more |= sample.cli.keys
     cli.ok("import", str(archive), "--archive")
     cli.ok("import", str(archive), "--archive")
     for token in sample.cli.data_dir.glob("*.token"):
@@ -35,10 +38,12 @@ def test_an_archive_gives_equal_answers_from_another_store(sample: Server, archi
 
 
 @pytest.mark.req("AD-41")
-def test_an_archive_is_not_loaded_over_other_data_nor_under_a_server(sample: Server, archive: Path, made: Cli) -> None:
-    assert made.run("import", str(archive), "--archive").code == 6
+def test_an_archive_is_not_loaded_over_other_data_nor_under_a_server(sample: Server, archive: Path, cli: Cli) -> None:
+    cli.more |= sample.cli.keys
+    cli.ok("init")
+    assert cli.run("import", str(archive), "--archive").code == 6
     assert sample.cli.run("import", str(archive), "--archive").code == 6
-    assert made.run("import", str(archive), "--archive", "--agent", "x").code == 2
+    assert cli.run("import", str(archive), "--archive", "--agent", "x").code == 2
 
 
 @pytest.mark.req("KN-85")

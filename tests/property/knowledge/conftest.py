@@ -16,6 +16,7 @@ from graph.store.port import Store
 from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import FakeClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import fixed_vault
 from tests.support.pages import FakeFetcher
 from tests.support.randomness import SeededRandomness
 
@@ -60,4 +61,5 @@ def deps_of(store: Store, clock: FakeClock) -> Deps:
         blobs=open_blobs("memory:///"),
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=fixed_vault(),
     )

@@ -31,6 +31,7 @@ from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import FakeClock
 from tests.support.history import History
 from tests.support.ids import SequentialIds
+from tests.support.keyring import fixed_vault
 from tests.support.knowledge_state import differences, hash_of, knowledge_state
 from tests.support.pages import FakeFetcher
 from tests.support.profile import sized
@@ -59,6 +60,7 @@ async def world_on(store: Store, clock: FakeClock) -> TeamWorld:
         blobs=open_blobs("memory:///"),
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=fixed_vault(),
     )
     return await TeamWorld(deps=deps, name="team").make()
 

@@ -29,6 +29,7 @@ from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.faults import Fault, FaultyStore, PlannedFault
 from tests.support.held_clock import HeldClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import fixed_vault
 from tests.support.pages import FakeFetcher
 from tests.support.randomness import SeededRandomness
 from tests.support.working import Workshop
@@ -52,6 +53,7 @@ def _deps(store: Store, clock: HeldClock, ids: int) -> Deps:
         blobs=open_blobs("memory:///"),
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=fixed_vault(),
     )
 
 

@@ -27,6 +27,7 @@ from tests.support.connected import Connected
 from tests.support.faults import Fault, FaultyStore, PlannedFault
 from tests.support.held_clock import HeldClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import fixed_vault
 from tests.support.operations import block, cite, create
 from tests.support.pages import FakeFetcher
 from tests.support.profile import is_soak
@@ -54,6 +55,7 @@ def _deps(store: Store, clock: HeldClock, blobs: BlobStore, ids: int) -> Deps:
         blobs=blobs,
         fetcher=FakeFetcher(clock),
         extractor=DocumentExtractor(),
+        vault=fixed_vault(),
     )
 
 
