@@ -90,6 +90,14 @@ def rules_of_chat(chat: Chat) -> Clause:
     return frozenset({for_rule([f"object:{chat.id}", f"channel:{chat.group_id}"])})
 
 
+def rules_of_records(chat: Chat) -> Clause:
+    """Return who may read what was confided in a chat and how inputs were rewritten: who has `read` on it (BM-171).
+
+    That is its person, or who holds a grant; being in the group of a channel is no right on its chat.
+    """
+    return frozenset({session_rule(chat.id, chat.person_id)})
+
+
 def text_place(workspace: str, node: NodeId, field: str = "text") -> Place:
     """Return where a sealed text of a chat stands."""
     return Place(workspace=workspace, node=node, field=field)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import BotEntry, ChatItem, Confession, Enrichment
@@ -15,11 +16,13 @@ from graph.services.access.session import Session
 from graph.services.bots.chat_access import find_chat, text_place
 from graph.services.bots.pool import bot_of, find_pool
 from graph.services.bots.reading import PoolReads, caller_reads, content_place, tagged
-from graph.services.bots.records import may_show, readers_of
+from graph.services.bots.records import chat_of, may_show, readers_of
 from graph.services.bots.turns import opened_input
 from graph.services.deps import Deps
+from graph.store.query import By, Eq, Find
 
 Record = Confession | Enrichment
+R = TypeVar("R", Confession, Enrichment)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +67,17 @@ def record_text(deps: Deps, record: Record, field: str) -> str | None:
     """Open a text of a record that the caller was found to see; None if it has none."""
     sealed = getattr(record, field)
     return None if sealed is None else deps.vault.open(text_place(record.workspace, record.id, field), sealed)
+
+
+async def chat_records(session: Session, chat_id: NodeId, kind: type[R]) -> Sequence[R]:
+    """Return what was confided in a chat, or how its inputs were rewritten, oldest first.
+
+    Raises:
+        MissingObject: ``ChatNotFound``: there is none, or the caller has no `read` on it (BM-171).
+    """
+    chat = await chat_of(session, chat_id)
+    query = Find(kind=kind, where=Eq("chat_id", chat.id), order=By("created_at"))
+    return (await session.page(query)).nodes
 
 
 async def usable_records(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, bool]:

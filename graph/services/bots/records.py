@@ -26,7 +26,7 @@ from graph.services.bots.chat_access import (
     find_chat,
     find_turn,
     hold_chat,
-    rules_of_chat,
+    rules_of_records,
     text_place,
 )
 from graph.services.bots.chat_audit import record_chat_step
@@ -114,7 +114,7 @@ async def save_confession(cmd: Command, chat_id: NodeId, turn: str, text: str) -
         turn_id=found.id,
         text=cmd.deps.vault.seal(text_place(chat.workspace, id_), text),
     )
-    await put_alone(cmd.writer, confession, rules_of_chat(chat))
+    await put_alone(cmd.writer, confession, rules_of_records(chat))
     await record_chat_step(cmd, chat, "bot.confide", confession.id, person=found.person_id)
     switches = await switches_of(cmd.writer, chat.organization_id)
     if found.confided or not switches.on or switches.model is None:
@@ -138,7 +138,7 @@ async def list_confessions(session: Session, chat_id: NodeId) -> Sequence[ShownC
     Raises:
         MissingObject: ``ChatNotFound``: there is none, or the caller has no `read` on it (BM-171).
     """
-    chat = await _chat_of(session, chat_id)
+    chat = await chat_of(session, chat_id)
     query = Find(kind=Confession, where=Eq("chat_id", chat.id), order=By("created_at"))
     found = (await session.reader.find(session.viewer, query)).nodes
     readers = await readers_of(session, chat)
@@ -147,14 +147,19 @@ async def list_confessions(session: Session, chat_id: NodeId) -> Sequence[ShownC
 
 async def list_enrichments(session: Session, chat_id: NodeId) -> Sequence[ShownEnrichment]:
     """Return how the inputs of a chat were rewritten, oldest first; raises like `list_confessions`."""
-    chat = await _chat_of(session, chat_id)
+    chat = await chat_of(session, chat_id)
     query = Find(kind=Enrichment, where=Eq("chat_id", chat.id), order=By("created_at"))
     found = (await session.reader.find(session.viewer, query)).nodes
     readers = await readers_of(session, chat)
     return [await _enrichment(session, readers, one) for one in found]
 
 
-async def _chat_of(session: Session, chat_id: NodeId) -> Chat:
+async def chat_of(session: Session, chat_id: NodeId) -> Chat:
+    """Return a chat that the caller has `read` on.
+
+    Raises:
+        MissingObject: ``ChatNotFound`` (BM-171, BM-176).
+    """
     chat = await find_chat(session.reader, chat_id)
     if chat is None or chat.workspace != session.caller.workspace:
         raise MissingObject(CHAT_NOT_FOUND)

@@ -21,7 +21,15 @@ from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
 from graph.services.access.members import members_of
 from graph.services.access.people import find_one
-from graph.services.bots.chat_access import CHATS, find_turn, hold_chat, rules_of_chat, text_place, turn_id
+from graph.services.bots.chat_access import (
+    CHATS,
+    find_turn,
+    hold_chat,
+    rules_of_chat,
+    rules_of_records,
+    text_place,
+    turn_id,
+)
 from graph.services.bots.chat_audit import record_chat_step
 from graph.services.bots.chats import NewChatItem, append_items
 from graph.services.bots.runs import OVER, start_runs_of
@@ -167,7 +175,7 @@ async def save_rewrite(
         original=vault.seal(text_place(chat.workspace, id_, "original"), begun.input.said),
         entries=entries,
     )
-    await put_alone(cmd.writer, record, rules_of_chat(chat))
+    await put_alone(cmd.writer, record, rules_of_records(chat))
     return text
 
 
