@@ -46,7 +46,13 @@ class LightModel:
 
 
 async def saved_call(
-    work: WorkContext, light: LightModel, key: str, request: ModelRequest, *, since: Millis | None = None
+    work: WorkContext,
+    light: LightModel,
+    key: str,
+    request: ModelRequest,
+    *,
+    since: Millis | None = None,
+    kept: bool = True,
 ) -> ModelAnswer:
     """Return the answer to a request, from an earlier run of the same work if it is there.
 
@@ -56,6 +62,7 @@ async def saved_call(
         key: names the call, such as ``<run id>/<batch>/decide/1``.
         request: what to ask; `request.source_ids` are kept for erasure.
         since: when what it shows was read, if it was not just now; an answer is not kept if anything was erased since.
+        kept: false for work that is not resumed: only that and how it was answered is saved, never the words.
 
     Raises:
         ModelUnavailable: no answer came; the attempt was saved and counted.
@@ -63,10 +70,12 @@ async def saved_call(
         LeaseLost: nothing was asked.
     """
     call = _call(work, light, call_key(work.job, key, request), request)
+    if kept:
+        call = replace(call, request=work.deps.vault.seal(request_place(call), _words(request)))
     async with work.deps.store.reading() as reader:
         found = await find_call(reader, call.call_key)
     if found is not None and found.state == ANSWERED and found.answer is not None:
-        return _saved_answer(found)
+        return _saved_answer(work, found)
     began = work.deps.now()
     await _begin(work, light, call, began)
     try:
@@ -77,7 +86,9 @@ async def saved_call(
         await _end(work, call, began, outcome=error.reason, fields={"state": FAILED})
         raise
     known = began if since is None else since
-    await _end(work, call, began, outcome=str(answer.finish), fields=_fields(answer), answer=answer, since=known)
+    await _end(
+        work, call, began, outcome=str(answer.finish), fields=_fields(answer, kept=kept), answer=answer, since=known
+    )
     return answer
 
 
@@ -114,9 +125,15 @@ def _call(work: WorkContext, light: LightModel, call_key: str, request: ModelReq
     )
 
 
-def _saved_answer(call: ModelCall) -> ModelAnswer:
+def _words(request: ModelRequest) -> str:
+    """Return what the model is shown, as the call log keeps it (BM-186)."""
+    return json.dumps([[str(message.role), message.text] for message in request.messages], ensure_ascii=False)
+
+
+def _saved_answer(work: WorkContext, call: ModelCall) -> ModelAnswer:
+    assert call.answer is not None
     return ModelAnswer(
-        text=call.answer or "",
+        text=work.deps.vault.open(answer_place(call), call.answer),
         input_tokens=call.input_tokens,
         output_tokens=call.output_tokens,
         finish=Finish(call.finish or Finish.STOP),
@@ -167,10 +184,10 @@ def _attempt(work: WorkContext, began: Millis) -> dict[str, Json]:
     return {"at": began, "by": work.job.fence}
 
 
-def _fields(answer: ModelAnswer) -> dict[str, Json]:
+def _fields(answer: ModelAnswer, *, kept: bool) -> dict[str, Json]:
     return {
         "state": ANSWERED,
-        "answer": answer.text,
+        "answer": answer.text if kept else None,
         "finish": str(answer.finish),
         "model": answer.model,
         "input_tokens": answer.input_tokens,

@@ -5,11 +5,11 @@ Keys, contents and limits are those of session memory (AM-8). Source: AM-1 to AM
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from graph.model.errors import InvalidRequest, SurfaceConflict
+from graph.model.errors import BadInput, InvalidRequest, SurfaceConflict
 from graph.model.fields import Json
 from graph.model.ids import NodeId, hosted_id, local_part
 from graph.model.nodes.sessions import AgentEntry, EntryStatus, FactKind, ItemType, SessionFact, SessionItem
@@ -100,6 +100,27 @@ def source_of(item: NodeId) -> AgentSource:
     AgentSource(session='s1', item='i-1')
     """
     return AgentSource(session=item.split("/")[-2], item=local_part(item))
+
+
+def named_source(workspace: str, given: Json, sessions: Collection[str]) -> str:
+    """Return the id of the item that a source of a model names; "" for what can name none (AM-28).
+
+    Args:
+        workspace: of the agent.
+        given: ``{"session": …, "item": …}``, or an item alone where the step reads one session only.
+        sessions: local ids of the sessions that the step reads.
+    """
+    if isinstance(given, str) and len(sessions) == 1:
+        given = {"session": next(iter(sessions)), "item": given}
+    if not isinstance(given, dict):
+        return ""
+    session, item = given.get("session"), given.get("item")
+    if not isinstance(session, str) or not isinstance(item, str) or "/" in session:
+        return ""
+    try:
+        return source_id(workspace, AgentSource(session=session, item=item))
+    except BadInput:
+        return ""
 
 
 def stored_sources(state: EntryState) -> Json:

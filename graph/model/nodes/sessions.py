@@ -153,7 +153,7 @@ class SessionItem(Node):
     """
 
     PREFIX: ClassVar[str] = "sit"
-    INDEXES: ClassVar[tuple[tuple[str, ...], ...]] = (("session_id", "current", "depth"),)
+    INDEXES: ClassVar[tuple[tuple[str, ...], ...]] = (("session_id", "current", "depth"), ("session_id", "agent_read"))
     session_id: NodeId = indexed()
     type: str
     person_id: NodeId | None = None
@@ -274,6 +274,9 @@ class Consolidation(Node):
 
     Attributes:
         of: ``session`` or ``agent``.
+        session_id: of an agent's: the session whose turn made it due.
+        turn_id: the turn that made it due; None: somebody asked for it.
+        outcome: "" while it runs.
     """
 
     PREFIX: ClassVar[str] = "cns"

@@ -1,4 +1,4 @@
-"""What else changes when a job is given up or begins afresh: the learning state of its material (MA-6).
+"""What else changes when a job is given up or begins afresh: the learning state of its material (MA-6), its record.
 
 Called in the transaction that changes the job.
 """
@@ -12,6 +12,7 @@ from graph.model.nodes.evidence import LearningState
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules.learning import LEARN_MATERIAL
+from graph.services.sessions.consolidations import close_records
 from graph.store.port import Writer
 
 
@@ -20,6 +21,7 @@ async def given_up(writer: Writer, job: Job, code: str, at: Millis) -> None:
     await _learning(
         writer, job, {"learning_state": str(LearningState.FAILED), "learning_code": code, "learning_at": at}
     )
+    await close_records(writer, job, code, at)
 
 
 async def taken_up(writer: Writer, job: Job, at: Millis) -> None:

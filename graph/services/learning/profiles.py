@@ -62,7 +62,7 @@ async def set_model_profile(
     checked_profile(name=name, provider=provider, model=model, base_url=base_url, credential=credential, prices=prices)
     id_ = profile_id(cmd.caller.workspace, name)
     await cmd.writer.lock([id_])
-    found = await _find(cmd.writer, cmd.caller.workspace, name)
+    found = await find_profile(cmd.writer, cmd.caller.workspace, name)
     version = found.version if found else 0
     if expected_version is not None and expected_version != version:
         raise VersionConflict("the model profile has changed: read it again", current={"version": version})
@@ -91,7 +91,7 @@ async def delete_model_profile(cmd: Command, name: str) -> None:
         Forbidden: only an admin removes.
     """
     cmd.require_admin()
-    found = await _find(cmd.writer, cmd.caller.workspace, name)
+    found = await find_profile(cmd.writer, cmd.caller.workspace, name)
     if found is not None:
         await cmd.writer.delete([found.id])
         await record_admin(cmd, AdminOperation.MODEL_PROFILE_DELETE, found.id, {"name": name})
@@ -113,7 +113,7 @@ async def agent_profile(reader: Reader, workspace: WorkspaceId, agent: NodeId) -
         ProfileUnavailable: there is none of this name; `details["reason"]` is ``light_profile_unavailable``.
     """
     settings = await load_settings(reader, workspace, agent)
-    found = await _find(reader, workspace, settings["dream.model_profile"])
+    found = await find_profile(reader, workspace, settings["dream.model_profile"])
     if found is None:
         raise ProfileUnavailable(
             "make the model profile that dream.model_profile names", reason=LIGHT_PROFILE_UNAVAILABLE
@@ -121,7 +121,8 @@ async def agent_profile(reader: Reader, workspace: WorkspaceId, agent: NodeId) -
     return found
 
 
-async def _find(reader: Reader, workspace: WorkspaceId, name: str) -> ModelProfile | None:
+async def find_profile(reader: Reader, workspace: WorkspaceId, name: str) -> ModelProfile | None:
+    """Return the model profile of a name, if there is one."""
     id_ = profile_id(workspace, name)
     found = (await reader.get(PROFILES, [id_])).get(id_)
     return found if isinstance(found, ModelProfile) else None

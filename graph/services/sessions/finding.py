@@ -17,7 +17,7 @@ from graph.rules.session_memory import NOT_FOUND
 from graph.services.access.commands import Command
 from graph.services.access.people import find_one
 from graph.services.access.session import Session as Reading
-from graph.store.port import Writer
+from graph.store.port import Reader, Writer
 from graph.store.query import Direction
 
 SESSIONS = SystemScope(reason="a session that a host reports or a command changes")
@@ -50,6 +50,12 @@ async def open_session(reading: Reading, id_: NodeId) -> Session:
         return await reading.open_one(id_, Session)
     except NotFound:
         raise MissingObject(NOT_FOUND) from None
+
+
+async def find_session(reader: Reader, id_: NodeId | None) -> Session | None:
+    """Return a session for work that is not a caller's; None if there is none of this id."""
+    found = (await reader.get(SESSIONS, [id_])).get(id_) if id_ is not None else None
+    return found if isinstance(found, Session) else None
 
 
 def require_write(facts: ViewerFacts, session: Session) -> None:
