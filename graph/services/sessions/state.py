@@ -194,6 +194,7 @@ async def write_step(
     writer: Writer, deps: Deps, session: Session, step: SessionStep, *, tx_id: str, at: Millis
 ) -> Session:
     """Commit one change of a session that the caller holds locked; return the session as it is now."""
+    at = Millis(max(at, session.updated_at))  # a writer who waited for the lock began earlier
     fields: dict[str, Any] = {**step.fields, "revision": session.revision + 1, "updated_at": at}
     if step.items:
         await put_in(writer, session, step.items)
