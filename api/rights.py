@@ -30,7 +30,6 @@ class Needs(StrEnum):
     JOB_CURATOR = "admin, or curator of the agent that the work is for"
     HOST = "host, or the agent that owns the channel"
     ADMIN = "admin of the workspace"
-    READ_BOT = "read on the bot; the law decides what it shows"
     WRITE_BOT = "write on a bot that is not a link to another"
 
 
@@ -70,6 +69,15 @@ QUERIES: Mapping[str, Needs] = {
     "adminLog": Needs.AUDITOR,
     "connectors": Needs.ADMIN,
     "signalSources": Needs.HOST,
+    "session": Needs.READ,
+    "sessionMemory": Needs.READ,
+    "agentMemory": Needs.READ,
+    "agentMemoryLog": Needs.READ,
+    "botMemory": Needs.READ,
+    "botMemoryLog": Needs.READ,
+    "botMemorySettings": Needs.WRITE_BOT,
+    "chatConfessions": Needs.READ,
+    "chatEnrichments": Needs.READ,
 }
 
 MUTATIONS: Mapping[str, Needs] = {
@@ -130,6 +138,16 @@ MUTATIONS: Mapping[str, Needs] = {
     "cancelJob": Needs.JOB_CURATOR,
     "releaseJob": Needs.JOB_CURATOR,
     "runDreaming": Needs.HUMAN_CURATOR,
+    "rememberSessionFact": Needs.WRITE,
+    "forgetSessionFact": Needs.WRITE,
+    "configureSessionMemory": Needs.WRITE,
+    "refreshSessionMemory": Needs.WRITE,
+    "rememberForAgent": Needs.WRITE,
+    "forgetForAgent": Needs.WRITE,
+    "rememberForBot": Needs.READ,
+    "forgetForBot": Needs.READ,
+    "purgeBotMemory": Needs.WRITE_BOT,
+    "setBotMemorySettings": Needs.WRITE_BOT,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {
@@ -146,9 +164,12 @@ ROUTES: Mapping[str, Needs] = {
     "GET /health/live": Needs.NOTHING,
     "GET /health/ready": Needs.NOTHING,
     "GET /metrics": Needs.NOTHING,
-    "GET /v1/bots/{botId}/memory": Needs.READ_BOT,
-    "POST /v1/bots/{botId}/memory": Needs.READ_BOT,
-    "GET /v1/bots/{botId}/memory/log": Needs.READ_BOT,
+    "GET /v1/agents/{agentId}/memory": Needs.READ,
+    "POST /v1/agents/{agentId}/memory": Needs.WRITE,
+    "GET /v1/agents/{agentId}/memory/log": Needs.READ,
+    "GET /v1/bots/{botId}/memory": Needs.READ,
+    "POST /v1/bots/{botId}/memory": Needs.READ,
+    "GET /v1/bots/{botId}/memory/log": Needs.READ,
     "POST /v1/bots/{botId}/memory/purge": Needs.WRITE_BOT,
     "GET /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
     "PATCH /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,

@@ -15,6 +15,7 @@ from graphql.error import GraphQLSyntaxError
 
 from api.errors import MASKED, row_of
 from api.graphql.ids import outward
+from api.graphql.tagging import Tagged
 from api.observability import log_fault
 from graph.model.errors import RootwardError
 from graph.model.ids import WorkspaceId
@@ -52,7 +53,19 @@ def wire_own(error: RootwardError, workspace: WorkspaceId) -> dict[str, Any]:
     return {"message": error.message, "extensions": extensions}
 
 
+def _wire_tagged(tagged: Tagged, workspace: WorkspaceId) -> dict[str, Any]:
+    """Return an error under the name of its surface."""
+    body = wire_own(tagged.own, workspace)
+    body["extensions"]["code"] = tagged.tag
+    if tagged.path is not None:
+        body["extensions"]["path"] = tagged.path
+    return body
+
+
 def _told(error: GraphQLError, workspace: WorkspaceId, names: Collection[str]) -> dict[str, Any]:
+    tagged = next((e for e in _causes(error) if isinstance(e, Tagged)), None)
+    if tagged is not None:
+        return _wire_tagged(tagged, workspace)
     own = next((e for e in _causes(error) if isinstance(e, RootwardError)), None)
     if own is not None and own.code != RootwardError.code:
         return wire_own(own, workspace)

@@ -13,6 +13,7 @@ from strawberry.types import ExecutionContext
 
 from api.graphql.mutations.administration import ProvisioningMutations, RightMutations
 from api.graphql.mutations.agents import AgentMutations
+from api.graphql.mutations.bots import BotMutations
 from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.connectors import ConnectorMutations
 from api.graphql.mutations.conversations import ConversationMutations
@@ -23,11 +24,13 @@ from api.graphql.mutations.materials import MaterialMutations
 from api.graphql.mutations.models import ModelMutations
 from api.graphql.mutations.operating import OperatingMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
+from api.graphql.mutations.sessions import SessionMutations
 from api.graphql.mutations.signals import SignalMutations
 from api.graphql.mutations.sources import SourceMutations
 from api.graphql.prepared import UsePrepared
 from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
+from api.graphql.queries.bots import BotQueries
 from api.graphql.queries.connectors import ConnectorQueries
 from api.graphql.queries.dreaming import DreamingQueries
 from api.graphql.queries.entries import EntryQueries
@@ -37,6 +40,7 @@ from api.graphql.queries.materials import MaterialQueries
 from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.queries.operating import OperatingQueries
+from api.graphql.queries.sessions import SessionQueries
 from api.graphql.queries.status import StatusQueries
 from api.graphql.quick import QuickExecutor
 from api.graphql.scalars import SCALARS
@@ -59,6 +63,8 @@ Query = merge_types(
         DreamingQueries,
         OperatingQueries,
         StatusQueries,
+        SessionQueries,
+        BotQueries,
     ),
 )
 Mutation = merge_types(
@@ -81,6 +87,8 @@ Mutation = merge_types(
         OperatingMutations,
         SignalMutations,
         ConnectorMutations,
+        SessionMutations,
+        BotMutations,
     ),
 )
 
