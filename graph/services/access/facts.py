@@ -132,6 +132,12 @@ async def access_versions(reader: Reader, caller: Caller, others: Iterable[NodeI
     return versions | {node.id: node.access_version for node in found if isinstance(node, Principal)}
 
 
+async def versions_of(reader: Reader, ids: Sequence[NodeId]) -> dict[NodeId, int]:
+    """Return the access versions of these people, agents and pools, as far as they are there."""
+    found = await reader.get(VIEWER_FACTS, ids)
+    return {node.id: node.access_version for node in found.values() if isinstance(node, Principal | BotPool)}
+
+
 async def pool_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
     """Return the access versions of all pools of the caller's workspace whose rules may move."""
     where = Eq("workspace", caller.workspace)

@@ -9,7 +9,7 @@ from graph.model.nodes.people import Organization, Principal, PrincipalKind
 from graph.rules.admin_chain import AdminOperation
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
-from graph.services.access.people import ADMINISTRATION, find_one, hold_one, move_access
+from graph.services.access.people import ADMINISTRATION, hold_one, move_access
 from graph.store.query import Direction
 
 
@@ -20,7 +20,9 @@ async def set_serving(cmd: Command, agent_id: NodeId, organization_id: NodeId, *
         Forbidden, NotFound: no admin; no such agent or organization.
     """
     cmd.require_admin()
-    await find_one(cmd, organization_id, Organization)
+    await hold_one(
+        cmd, organization_id, Organization
+    )  # so that nobody joins between the look at its members and the end
     agent = await hold_one(cmd, agent_id, Principal)
     if agent.kind != PrincipalKind.AGENT:
         raise NotFound

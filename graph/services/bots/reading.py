@@ -6,7 +6,7 @@ editing, and the memory used in confessions and enrichments (BM-50). Nothing her
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +16,7 @@ from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.bots import BotEntry
 from graph.model.nodes.people import PrincipalKind
 from graph.model.nodes.sessions import EntryStatus
+from graph.rules.rights import ViewerFacts
 from graph.rules.scopes import group_viewer, make_viewer, narrowed
 from graph.rules.visibility import source_graph, visible_to
 from graph.services.access.by_proof import ProvingReader
@@ -33,6 +34,8 @@ ACTIVE: Final[Where] = And((Eq("status", str(EntryStatus.ACTIVE)), Eq("invalidat
 """Entries that are "active" in the words of BM-17."""
 
 PAGE: Final = 50
+
+FactsOf = Callable[[Caller], Awaitable[ViewerFacts]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,17 +144,26 @@ def caller_reads(session: Session, bot: Bot) -> PoolReads:
     return PoolReads(deps=session.deps, reader=session.reader, bot=bot, viewer=session.narrowed([bot.pool]))
 
 
-async def person_reads(deps: Deps, reader: Reader, bot: Bot, person: NodeId, organization: NodeId) -> PoolReads:
+async def person_reads(
+    deps: Deps, reader: Reader, bot: Bot, person: NodeId, organization: NodeId, facts_of: FactsOf | None = None
+) -> PoolReads:
     """Return the reads of a person in an organization, for a server call about his chat (BM-109, BM-111).
 
-    On a store without snapshots compare the access versions at the end, as `graph.services.access.session.read` and
-    `command` do for their caller.
+    Args:
+        deps: the ports.
+        reader: a snapshot, or the transaction of a change.
+        bot: whose pool.
+        person: who reads.
+        organization: where.
+        facts_of: `Session.facts_of` of a read or command, which then begins anew if his rights move meanwhile. Without
+            it the caller sees to that himself, as `graph.services.bots.readers.read_for_chat` does.
 
     Raises:
         NotFound: the person is no more.
     """
     who = Caller(workspace=bot.workspace, principal=person, kind=PrincipalKind.HUMAN, organization=organization)
-    viewer = make_viewer(await load_facts(reader, who), pools=[bot.pool])
+    facts = await (load_facts(reader, who) if facts_of is None else facts_of(who))
+    viewer = make_viewer(facts, pools=[bot.pool])
     return PoolReads(deps=deps, reader=_proving(reader, bot), bot=bot, viewer=viewer)
 
 
