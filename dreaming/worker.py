@@ -17,6 +17,7 @@ from typing import Any
 
 from dreaming.agents import learn_agent
 from dreaming.audience import recompute_audience
+from dreaming.bots.learner import learn_bot
 from dreaming.connectors import sync_connector
 from dreaming.embedding import make_vectors
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
@@ -32,6 +33,7 @@ from graph.model.time import Millis
 from graph.rules import jobs as rules
 from graph.rules.jobs import JOB_KINDS, RECOMPUTE_AUDIENCE, JobKind, JobState
 from graph.services.admin.blobs import collect_blobs
+from graph.services.bots.runs import LEARN_BOT, arrange_bot_learning
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink, keep_anchoring, workspaces
 from graph.services.knowledge.connectors import arrange_syncs
@@ -62,6 +64,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "collect_blobs": _collect,
         "embed": make_vectors,
         "learn_agent": learn_agent,
+        LEARN_BOT: learn_bot,
         "learn_material": learn_material,
         "learn_session": learn_session,
         RECOMPUTE_AUDIENCE: recompute_audience,
@@ -76,6 +79,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
 LOOKOUTS: Mapping[str, Callable[[Deps], Awaitable[object]]] = MappingProxyType(
     {
         "embed": arrange_embedding,
+        LEARN_BOT: arrange_bot_learning,
         "stage_a": arrange_stage_a,
         "stage_b": arrange_stage_b,
         "sync_connector": arrange_syncs,

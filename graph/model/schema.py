@@ -77,6 +77,7 @@ KINDS: tuple[type[Node], ...] = (
     bots.Confession,
     bots.Enrichment,
     bots.BotSpending,
+    bots.BotCall,
     work.AuditRecord,
     work.Anchor,
     work.AdminRecord,

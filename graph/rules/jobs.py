@@ -126,7 +126,14 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
         "sync_connector": JobKind(what="Fetches what changed at one connector.", attempts=None, built=True),
         "learn_session": _dropped("Consolidates the memory of one session."),
         "learn_agent": _dropped("Consolidates the memory of one agent."),
-        "learn_bot": _model("Learns from the items of one bot."),
+        "learn_bot": JobKind(
+            what="Learns from the new items of one chat of a bot.",
+            backoff_s=MODEL_BACKOFF_S,
+            attempts=None,
+            limit_s=3_600,
+            budget="what its bot may spend",
+            built=True,
+        ),
         "close_sandbox": _model("Keeps what is worth keeping of a sandbox that closed."),
         "purge_records": JobKind(what="Removes records whose time is over.", attempts=8),
         RECOMPUTE_AUDIENCE: JobKind(

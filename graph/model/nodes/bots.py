@@ -191,3 +191,39 @@ class BotSpending(Node):
     day: str = indexed()
     confirmed_micro_usd: int = 0
     unknown_calls: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BotCall(Node):
+    """One call of a Memory Bot's model: saved before it is made, its answer before it is used (BM-85, BM-186).
+
+    It belongs to the bot's pool and goes with it. Unlike a `ModelCall`, one of a learning step is found again by the
+    step alone, whatever the memory is by then, so that a restart never asks anew; it keeps what was asked as well.
+
+    Attributes:
+        step: of a learning step: ``<run>/<read position>/<attempt>``; its id is made of it.
+        state: ``asked``, ``answered``, ``late`` (known too late to be used) or ``failed``.
+        shown: ids of the entries whose text stood in the request, later of those made of the answer too: a purge of one
+            of them takes the call away.
+        attempts: one object a try: `at`, `by`, `outcome`, `seconds`.
+        cost_micro_usd: confirmed by the provider; None: unknown (BM-135).
+    """
+
+    PREFIX: ClassVar[str] = "bcl"
+    GUARDED: ClassVar[bool] = False
+    bot_id: NodeId = indexed()
+    chat_id: NodeId = indexed()
+    turn_id: NodeId | None = None
+    run_id: NodeId | None = indexed(None)
+    step: str = ""
+    purpose: str = indexed()
+    prompt: str
+    model: str
+    state: str
+    request: Sealed
+    answer: Sealed | None = None
+    finish: str | None = None
+    attempts: Json = None
+    shown: tuple[str, ...] = ()
+    cost_micro_usd: int | None = None
+    ended_at: Millis | None = None

@@ -24,6 +24,7 @@ from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
 from graph.services.access.members import members_of
 from graph.services.access.people import find_one
+from graph.services.bots.call_log import forget_calls_of_chat
 from graph.services.bots.chat_access import (
     CHATS,
     find_turn,
@@ -164,7 +165,7 @@ def _item(cmd: Command, chat: Chat, item: NewChatItem, id_: NodeId, seq: int, tu
 
 
 async def delete_chat_history(cmd: Command, chat_id: NodeId) -> int:
-    """Take the texts of a chat away: of its items, of the inputs of its turns, and its confessions and enrichments.
+    """Take the texts of a chat away: of its items and turns, its confessions, enrichments and saved calls of models.
 
     Items stay as sources with their access records on the links, so that no entry goes with them (BM-57, BM-161).
     Returns how many items lost their text.
@@ -182,6 +183,7 @@ async def delete_chat_history(cmd: Command, chat_id: NodeId) -> int:
     for kind in (Confession, Enrichment):
         page = await writer.find(CHATS, Find[Confession | Enrichment](kind=kind, where=Eq("chat_id", chat.id)))
         await writer.delete([node.id for node in page.nodes])
+    await forget_calls_of_chat(writer, chat.id)
     await writer.patch(chat.id, {"deleted_at": cmd.at})
     await record_chat_step(cmd, chat, "bot.history_delete", chat.id)
     return len(with_text)
