@@ -20,11 +20,13 @@ class Version:
     Attributes:
         head: its name.
         path: the items from the first to the one that made it; none for the root.
+        kept: all changes of the versions on the path, so that each of them can be returned to.
         changes: those of the memory that count at it, in order.
     """
 
     head: str
     path: tuple[SessionItem, ...]
+    kept: tuple[SessionChange, ...]
     changes: tuple[SessionChange, ...]
 
     @property
@@ -49,8 +51,9 @@ def version_at(head: str, root: str, items: Iterable[SessionItem], changes: Iter
     if path is None:
         return None
     until = _counted_until(root, path)
-    counted = [change for change in changes if change.head in until and _is_before(change.seq, until[change.head])]
-    return Version(head=head, path=tuple(path), changes=tuple(sorted(counted, key=lambda change: change.seq)))
+    kept = sorted((change for change in changes if change.head in until), key=lambda change: change.seq)
+    counted = [change for change in kept if _is_before(change.seq, until[change.head])]
+    return Version(head=head, path=tuple(path), kept=tuple(kept), changes=tuple(counted))
 
 
 def path_to(head: str, root: str, by_head: Mapping[str, SessionItem]) -> list[SessionItem] | None:

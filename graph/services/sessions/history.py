@@ -51,20 +51,20 @@ async def go_to(writer: Writer, session: Session, version: Version) -> None:
 
 
 async def copy_version(writer: Writer, deps: Deps, source: Session, fork: Session, version: Version) -> None:
-    """Copy the history and memory of a version into a fork that was just written.
+    """Copy the versions that lead to one, and it, with their memory into a fork that was just written.
 
     Local ids of items, heads, times and what was read of them stay; states of facts get ids of their own.
     """
-    read = version.processed
-    await put_in(writer, fork, [_copied_item(fork, item, read) for item in version.path])
-    facts = [fact for fact in await all_of(writer, SessionFact, source.id) if fact.id in version.made]
+    await put_in(writer, fork, [_copied_item(fork, item, version.processed) for item in version.path])
+    made = {fact for change in version.kept for fact in change.facts}
+    facts = [fact for fact in await all_of(writer, SessionFact, source.id) if fact.id in made]
     held = {fact.id for fact in latest(version, facts).values()}
     copies = {fact.id: _copied_fact(deps, fork, fact, current=fact.id in held) for fact in facts}
     await put_in(writer, fork, list(copies.values()))
     for links in _batches(citations(fork, copies.values())):
         await writer.link(links)
     new_ids: Mapping[str, str] = {old: copy.id for old, copy in copies.items()}
-    for changes in _batches([_copied_change(deps, fork, change, new_ids) for change in version.changes]):
+    for changes in _batches([_copied_change(deps, fork, change, new_ids) for change in version.kept]):
         await writer.put(changes)
 
 
