@@ -8,8 +8,9 @@ Source: design section 5, bug case 20.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreaming.jobs import WorkContext, confirm_lease, guarded_commit
 from dreaming.models.port import Finish, ModelAnswer, ModelPort, ModelRequest
@@ -25,11 +26,13 @@ from graph.services.learning.model_calls import (
     ANSWERED,
     ASKED,
     FAILED,
+    answer_place,
     begin_attempt,
     call_id,
     discard_answers,
     end_attempt,
     find_call,
+    request_place,
 )
 from graph.services.learning.spending import Account, charge_call, charge_usage, day_limits
 from graph.store.port import Writer
@@ -70,14 +73,15 @@ async def saved_call(
         LeaseLost: nothing was asked.
     """
     call = _call(work, light, call_key(work.job, key, request), request)
-    if kept:
-        call = replace(call, request=work.deps.vault.seal(request_place(call), _words(request)))
     async with work.deps.store.reading() as reader:
         found = await find_call(reader, call.call_key)
     if found is not None and found.state == ANSWERED and found.answer is not None:
         return _saved_answer(work, found)
+    if kept:
+        call = replace(call, request=work.deps.vault.seal(request_place(call), _words(request)))
     began = work.deps.now()
-    await _begin(work, light, call, began)
+    known = began if since is None else since
+    await _begin(work, light, call, began, since=known)
     try:
         answer = await TimedModel(inner=light.model, seconds=light.settings["dream.model_timeout_seconds"]).complete(
             request
@@ -85,10 +89,8 @@ async def saved_call(
     except ModelUnavailable as error:
         await _end(work, call, began, outcome=error.reason, fields={"state": FAILED})
         raise
-    known = began if since is None else since
-    await _end(
-        work, call, began, outcome=str(answer.finish), fields=_fields(answer, kept=kept), answer=answer, since=known
-    )
+    fields = _fields(answer) | ({"answer": work.deps.vault.seal(answer_place(call), answer.text)} if kept else {})
+    await _end(work, call, began, outcome=str(answer.finish), fields=fields, answer=answer, since=known)
     return answer
 
 
@@ -142,10 +144,10 @@ def _saved_answer(work: WorkContext, call: ModelCall) -> ModelAnswer:
     )
 
 
-async def _begin(work: WorkContext, light: LightModel, call: ModelCall, began: Millis) -> None:
+async def _begin(work: WorkContext, light: LightModel, call: ModelCall, began: Millis, *, since: Millis) -> None:
     async def write(writer: Writer) -> None:
         await charge_call(writer, _account(work), began, day_limits(light.settings))
-        await begin_attempt(writer, call, {**_attempt(work, began), "outcome": ASKED})
+        await begin_attempt(writer, call, {**_attempt(work, began), "outcome": ASKED}, since=since)
         await confirm_lease(writer, work.job, began)
 
     await work.deps.store.transact(write, tx_id=work.deps.ids.new())
@@ -184,10 +186,9 @@ def _attempt(work: WorkContext, began: Millis) -> dict[str, Json]:
     return {"at": began, "by": work.job.fence}
 
 
-def _fields(answer: ModelAnswer, *, kept: bool) -> dict[str, Json]:
+def _fields(answer: ModelAnswer) -> dict[str, Json]:
     return {
         "state": ANSWERED,
-        "answer": answer.text if kept else None,
         "finish": str(answer.finish),
         "model": answer.model,
         "input_tokens": answer.input_tokens,

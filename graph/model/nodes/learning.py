@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from graph.model.fields import Json, Node, indexed
 from graph.model.ids import NodeId
+from graph.model.sealed import Sealed
 from graph.model.time import Millis
 
 
@@ -76,13 +77,14 @@ class ModelProfile(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelCall(Node):
-    """One call of a model with its attempts and its answer, saved before the answer is used.
+    """One call of a model with its attempts and its answer, saved before the answer is used; both are sealed (BM-186).
 
     Attributes:
         call_key: names the call within its run and what was asked, so that a restart finds it instead of calling again.
         state: ``asked``, ``answered``, ``failed`` or ``erased``.
         finish: why the model stopped.
-        source_ids: sources and statements whose text was in the prompt; erasure blanks `answer` by them.
+        request: what the model was shown, as JSON: ``[[role, text], …]``.
+        source_ids: sources and statements whose text was in the prompt; erasure blanks `request` and `answer` by them.
         attempts: one object a try: `at`, `by` (fence of the job), `outcome` (``asked`` until it ended), `inputTokens`,
             `outputTokens`, `seconds`.
     """
@@ -98,7 +100,8 @@ class ModelCall(Node):
     prompt: str
     model: str
     state: str = indexed()
-    answer: str | None = None
+    request: Sealed | None = None
+    answer: Sealed | None = None
     finish: str | None = None
     attempts: Json = None
     input_tokens: int = 0

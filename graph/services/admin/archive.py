@@ -46,6 +46,7 @@ from graph.services.admin.archive_files import (
     write_manifest,
     writing,
 )
+from graph.services.admin.archive_forms import of_today
 from graph.services.admin.archive_keys import check_keys
 from graph.services.admin.archive_rows import NODES, PARTS, Row, from_line, part_of, to_line
 from graph.services.admin.keys import agreed_key
@@ -128,11 +129,13 @@ async def import_archive(deps: Deps, source: Path) -> ArchiveReceipt:
     with ExitStack() as stack:
         folder = await asyncio.to_thread(stack.enter_context, reading(source))
         manifest = await asyncio.to_thread(_checked, folder)
-        await asyncio.to_thread(check_keys, lines_of(folder, f"{NODES}.jsonl"), deps.vault.keyring)
+        version = int(manifest["schema_version"])
+        nodes = (of_today(line, version) for line in lines_of(folder, f"{NODES}.jsonl"))
+        await asyncio.to_thread(check_keys, nodes, deps.vault.keyring)
         for address in manifest["blobs"]:
             data = await asyncio.to_thread((folder / BLOBS / address).read_bytes)
             await deps.blobs.put(data)
-        loading = _Loading(folder=folder, deps=deps)
+        loading = _Loading(folder=folder, deps=deps, schema_version=version)
         await deps.store.import_rows(loading.rows())
     return ArchiveReceipt(
         rows=loading.counts,
@@ -259,6 +262,7 @@ class _Loading:
 
     folder: Path
     deps: Deps
+    schema_version: int
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     jobs_left_out: int = 0
 
@@ -278,7 +282,7 @@ class _Loading:
     def _part(self, part: str) -> Iterator[Row]:
         for line in lines_of(self.folder, f"{part}.jsonl"):
             try:
-                yield from_line(part, line)
+                yield from_line(part, of_today(line, self.schema_version))
             except BadInput as error:
                 raise ArchiveInvalid("a line of the archive is no row of this kind", part=f"{part}.jsonl") from error
 

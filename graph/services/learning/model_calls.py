@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from graph.model.access import SystemScope
 from graph.model.fields import Json
@@ -12,16 +13,18 @@ from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.learning import ModelCall
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
-from graph.rules.audit_chain import ERASED
 from graph.rules.audit_operations import AuditOperation
 from graph.store.port import Reader, Writer
-from graph.store.query import After, And, Eq, Find, In, Range
+from graph.store.query import And, Contains, Eq, Find, In, Or, Range
+from graph.store.sealing import Place
 
 CALLS = SystemScope(reason="saved calls of models")
-PAGE = 500
+_AT_ONCE = 100
+"""So many erased ids are looked for in one question."""
 
 ASKED, ANSWERED, FAILED, UNUSABLE, BLANKED = "asked", "answered", "failed", "unusable", "erased"
 """States of a call. An unusable answer stays to be looked at, but the same question is asked anew."""
+BLANK: Mapping[str, Json] = MappingProxyType({"request": None, "answer": None, "state": BLANKED})
 
 
 def call_id(call_key: str) -> NodeId:
@@ -36,14 +39,29 @@ async def find_call(reader: Reader, call_key: str) -> ModelCall | None:
     return found if isinstance(found, ModelCall) else None
 
 
-async def begin_attempt(writer: Writer, call: ModelCall, attempt: Mapping[str, Json]) -> None:
-    """Save that a call is about to be made; a call of the same key that failed gets one attempt more."""
+def answer_place(call: ModelCall) -> Place:
+    """Return where the answer of a call is sealed."""
+    return Place(workspace=call.workspace, node=call.id, field="answer")
+
+
+def request_place(call: ModelCall) -> Place:
+    """Return where the request of a call is sealed."""
+    return Place(workspace=call.workspace, node=call.id, field="request")
+
+
+async def begin_attempt(writer: Writer, call: ModelCall, attempt: Mapping[str, Json], *, since: Millis) -> None:
+    """Save that a call is about to be made; a call of the same key that failed gets one attempt more.
+
+    If anything was erased since the prompt was made, at `since`, the request is not kept.
+    """
     await writer.lock([call.id])
     found = await find_call(writer, call.call_key)
+    request = None if call.request and await _any_erased(writer, call, since) else call.request
     if found is None:
-        await writer.put([replace(call, state=ASKED, attempts=[dict(attempt)])])
+        await writer.put([replace(call, state=ASKED, request=request, attempts=[dict(attempt)])])
         return
-    await writer.patch(found.id, {"state": ASKED, "attempts": [*(found.attempts or []), dict(attempt)]})
+    attempts = [*(found.attempts or []), dict(attempt)]
+    await writer.patch(found.id, {"state": ASKED, "request": request, "attempts": attempts})
 
 
 async def end_attempt(
@@ -60,7 +78,7 @@ async def end_attempt(
     attempts = [dict(attempt) if _same(old, attempt) else old for old in found.attempts or []]
     kept = {} if found.state == ANSWERED else dict(fields)
     if kept.get("answer") and await _any_erased(writer, found, since):
-        kept |= {"answer": ERASED, "state": BLANKED}
+        kept |= BLANK
     await writer.patch(found.id, {**kept, "attempts": attempts})
     return replace(found, **kept, attempts=attempts)
 
@@ -84,19 +102,15 @@ async def _any_erased(reader: Reader, call: ModelCall, since: Millis) -> bool:
 
 
 async def blank_calls(writer: Writer, erased: Collection[NodeId]) -> int:
-    """Blank the answers of all calls whose prompt held one of `erased`; return how many. It reads every saved call.
+    """Blank requests and answers of all calls whose prompt held one of `erased`; return how many.
 
     One that is being asked is written to as well, so that its answer comes either before or to one that is blank.
     """
-    wanted, count = frozenset(erased), 0
-    after: After | None = None
-    while True:
-        page = await writer.find(
-            CALLS, Find(kind=ModelCall, where=In("state", [ASKED, ANSWERED, UNUSABLE]), first=PAGE, after=after)
-        )
-        hit = [call for call in page.nodes if not wanted.isdisjoint(call.source_ids)]
-        await writer.patch_many({call.id: {"answer": ERASED, "state": BLANKED} for call in hit})
+    count, ids = 0, sorted(erased)
+    for start in range(0, len(ids), _AT_ONCE):
+        held = Or([Contains("source_ids", id_) for id_ in ids[start : start + _AT_ONCE]])
+        where = And([In("state", [ASKED, ANSWERED, UNUSABLE]), held])
+        hit = (await writer.find(CALLS, Find(kind=ModelCall, where=where))).nodes
+        await writer.patch_many({call.id: BLANK for call in hit})
         count += sum(call.state != ASKED for call in hit)
-        if not page.more:
-            return count
-        after = page.places[-1]
+    return count

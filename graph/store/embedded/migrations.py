@@ -34,13 +34,19 @@ def _vectors(db: apsw.Connection) -> None:
         db.execute(f"UPDATE n_{kind} SET embedding_model = '' WHERE embedding_model IS NULL")
 
 
+def _sealed_calls(db: apsw.Connection) -> None:
+    """Drop answers of models that are not sealed; what still needs one asks anew."""
+    sync_declared(db)
+    db.execute("UPDATE n_ModelCall SET answer = NULL, state = 'unusable' WHERE typeof(answer) = 'text'")
+
+
 STEPS: tuple[Step, ...] = (
     Step(number=1, name="first form", apply=sync_declared),
     Step(number=2, name="commitments to reasons, time zones of what was said", apply=sync_declared),
     Step(number=3, name="vectors of messages", apply=_vectors),
     Step(number=4, name="documents of connectors", apply=sync_declared),
     Step(number=5, name="counts of batches", apply=sync_declared),
-    Step(number=6, name="memory of sessions, agents and bots", apply=sync_declared),
+    Step(number=6, name="memory of sessions, agents and bots", apply=_sealed_calls),
 )
 """In rising order; the last has the number `graph.model.schema.SCHEMA_VERSION`."""
 

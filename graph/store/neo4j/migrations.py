@@ -37,13 +37,21 @@ async def _vectors(sessions: Sessions, clock: Clock) -> None:
         )
 
 
+async def _sealed_calls(sessions: Sessions, clock: Clock) -> None:
+    """Drop answers of models that are not sealed; what still needs one asks anew."""
+    await AutoCommit(sessions, clock).run(
+        "MATCH (n:ModelCall) WHERE n.answer IS :: STRING NOT NULL"
+        " CALL (n) { REMOVE n.answer SET n.state = 'unusable' } IN TRANSACTIONS OF 5000 ROWS",
+    )
+
+
 STEPS: Sequence[Step] = (
     Step(1, "first version", _nothing),
     Step(2, "commitments to reasons, time zones of what was said", _nothing),
     Step(3, "vectors of messages", _vectors),
     Step(4, "documents of connectors", _nothing),
     Step(5, "counts of batches", _nothing),
-    Step(6, "memory of sessions, agents and bots", _nothing),
+    Step(6, "memory of sessions, agents and bots", _sealed_calls),
 )
 
 

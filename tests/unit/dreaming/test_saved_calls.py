@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from dreaming.models.port import ChatMessage, Finish, ModelAnswer, ModelPort, Mo
 from dreaming.models.scripted import ScriptedModel, cut, fails
 from dreaming.saved_calls import saved_call
 from graph.model.access import SystemScope
-from graph.model.errors import ModelAnswerInvalid, VersionConflict
+from graph.model.errors import ModelAnswerInvalid, ModelUnavailable, SealBroken, VersionConflict
 from graph.model.ids import NodeId
 from graph.model.nodes.learning import ModelCall, ModelSpending
 from graph.rules.jobs import JobState
@@ -30,6 +31,7 @@ from graph.services.learning.profiles import delete_model_profile, set_model_pro
 from graph.store.query import Find
 from tests.support.held_clock import HeldClock
 from tests.support.learning import episode
+from tests.support.model_calls import answer_of, request_of
 from tests.support.working import Workshop
 from tests.support.world import TeamWorld
 from tests.unit.dreaming.conftest import ENGINES
@@ -113,8 +115,52 @@ async def test_call_is_saved_with_its_attempt_before_the_model_is_asked(shop: Wo
     go.set()
     await step
     (call,) = await _all(shop, ModelCall)
-    assert (call.state, call.answer, call.input_tokens, call.output_tokens) == ("answered", "late", 7, 2)
+    assert (call.state, call.input_tokens, call.output_tokens) == ("answered", 7, 2)
+    assert answer_of(shop.world.deps, call) == "late"
     assert [a["outcome"] for a in call.attempts] == ["stop"]
+
+
+@pytest.mark.req("BM-186", "BM-187")
+async def test_what_is_asked_and_answered_is_kept_sealed_and_for_its_call_alone(
+    shop: Workshop, model: ScriptedModel
+) -> None:
+    model.on("test.names", "a canary")
+    await shop.ask()
+    await shop.worker(_asks_once).step()
+    (call,) = await _all(shop, ModelCall)
+    deps = shop.world.deps
+    assert json.loads(str(request_of(deps, call))) == [["user", "Who is there?"]]
+    assert answer_of(deps, call) == "a canary"
+    kept = call.request.data + call.answer.data
+    assert b"canary" not in kept
+    assert b"Who is" not in kept
+    with pytest.raises(SealBroken):
+        answer_of(deps, replace(call, answer=call.request))
+
+
+@pytest.mark.req("BM-186")
+async def test_a_request_whose_words_were_erased_before_it_was_made_is_not_kept(shop: Workshop) -> None:
+    world = shop.world
+    told = await world.say(world.ops, "the canary sings")
+
+    class Fails:
+        name = "fails"
+
+        async def complete(self, request: ModelRequest) -> ModelAnswer:
+            raise ModelUnavailable("network")
+
+    gone: ModelPort = Fails()
+    shop.models = lambda profile: gone
+    await shop.ask()
+
+    async def asks(work: WorkContext) -> Any:
+        light, since = await light_model(work), work.deps.now()
+        await erase(world.deps, world.caller(world.dan), told, "asked to")
+        await saved_call(work, light, "late", _request("the canary sings", told), since=since)
+
+    await shop.worker(asks).step()
+    (call,) = await _all(shop, ModelCall)
+    assert (call.request, call.state) == (None, "failed")
 
 
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
@@ -211,8 +257,10 @@ async def test_erasing_a_source_blanks_the_answers_that_had_it(shop: Workshop, m
     receipt = await erase(world.deps, world.caller(world.dan), told, "asked to")
     assert receipt.counts["model_calls"] == 1
     calls = {call.source_ids: call for call in await _all(shop, ModelCall)}
-    assert (calls[(told,)].answer, calls[(told,)].state) == ("[erased]", "erased")
-    assert calls[(other,)].answer == "canary"
+    gone, stays = calls[(told,)], calls[(other,)]
+    assert (gone.answer, gone.request, gone.state) == (None, None, "erased")
+    assert answer_of(world.deps, stays) == "canary"
+    assert "without" in str(request_of(world.deps, stays))
 
 
 async def test_answer_that_comes_after_the_erasure_is_not_kept(shop: Workshop) -> None:
@@ -235,7 +283,7 @@ async def test_answer_that_comes_after_the_erasure_is_not_kept(shop: Workshop) -
 
     await shop.worker(asks).step()
     (call,) = await _all(shop, ModelCall)
-    assert (call.answer, call.state) == ("[erased]", "erased")
+    assert (call.answer, call.request, call.state) == (None, None, "erased")
 
 
 @pytest.mark.req("KN-81")
@@ -264,7 +312,8 @@ async def test_answer_about_an_episode_is_not_kept_if_its_message_was_erased_mea
         await ask(work, await light_model(work), "names", _request("about it", shown), Names)
 
     await shop.worker(asks).step()
-    assert [(call.answer, call.state) for call in await _all(shop, ModelCall)] == [("[erased]", "erased")] * 2
+    calls = await _all(shop, ModelCall)
+    assert [(call.answer, call.request, call.state) for call in calls] == [(None, None, "erased")] * 2
 
 
 @pytest.mark.req("DR-27")
@@ -489,9 +538,9 @@ async def test_answers_that_are_always_stale_stay_within_the_cap(
 
 
 async def test_released_work_begins_afresh(shop: Workshop, model: ScriptedModel, clock: HeldClock) -> None:
-    await shop.ask("learn_bot")
+    await shop.ask("close_sandbox")
     model.on("test.names", *fails("timeout"))
-    worker = shop.worker(_asks_once, "learn_bot")
+    worker = shop.worker(_asks_once, "close_sandbox")
     for _ in range(3):
         await worker.step()
         clock.advance(timedelta(hours=2))
@@ -501,4 +550,4 @@ async def test_released_work_begins_afresh(shop: Workshop, model: ScriptedModel,
     await command(world.deps, world.caller(world.ana), lambda cmd: release_job(cmd, seen.id))
     model.on("test.names", "there")
     assert await worker.step()
-    assert (await shop.job("learn_bot")).state == JobState.SUCCEEDED
+    assert (await shop.job("close_sandbox")).state == JobState.SUCCEEDED
