@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from starlette.routing import BaseRoute
 
-from api.rest import bots, session_shapes, sessions
+from api.rest import agent_shapes, agents, bots, session_shapes, sessions
 from api.rest.kit import Kit, routes
 from api.rest.openapi import openapi_route
 
 
 def surface_routes(kit: Kit) -> Sequence[BaseRoute]:
     """Return the routes of every surface."""
-    references = (session_shapes.REFERENCE,)
-    return [openapi_route(references), *routes(kit, {**sessions.table(), **bots.table()})]
+    references = (agent_shapes.REFERENCE, session_shapes.REFERENCE)
+    return [openapi_route(references), *routes(kit, {**sessions.table(), **agents.table(), **bots.table()})]

@@ -86,6 +86,16 @@ async def check_readable(reader: Reader, facts: ViewerFacts, agent: NodeId) -> P
     return found
 
 
+def require_write(facts: ViewerFacts, agent: NodeId) -> None:
+    """Refuse who may read an agent's memory but not write it.
+
+    Raises:
+        Forbidden: he may not (AM-17).
+    """
+    if Right.WRITE not in surface_rights(facts, agent):
+        raise Forbidden("this needs the right write on the agent")
+
+
 async def hold_writable(cmd: Command, agent: NodeId) -> AgentMemory:
     """Lock the memory of an agent that the caller may write and return its present state.
 
@@ -93,8 +103,7 @@ async def hold_writable(cmd: Command, agent: NodeId) -> AgentMemory:
         MissingObject, Forbidden: he may not read it, or not write it.
     """
     await check_readable(cmd.writer, cmd.facts, agent)
-    if Right.WRITE not in surface_rights(cmd.facts, agent):
-        raise Forbidden("this needs the right write on the agent")
+    require_write(cmd.facts, agent)
     return await hold_memory(cmd, agent)
 
 
