@@ -170,13 +170,16 @@ class Confession(Node):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Enrichment(Node):
-    """How the input of a turn was rewritten (BM-169); older records have no `original` (BM-170)."""
+    """How the input of a turn was rewritten (BM-169); older records have no `original` (BM-170).
+
+    Its `text` is None once an entry that it rests on was purged.
+    """
 
     PREFIX: ClassVar[str] = "enr"
     INDEXES: ClassVar[tuple[tuple[str, ...], ...]] = (("chat_id", "created_at"),)
     chat_id: NodeId = indexed()
     turn_id: NodeId
-    text: Sealed
+    text: Sealed | None = None
     original: Sealed | None = None
     entries: tuple[str, ...] = ()
 

@@ -16,6 +16,7 @@ from graph.model.nodes.sessions import Turn
 from graph.rules.rights import ViewerFacts, may_host, rights_on
 from graph.rules.scopes import session_rule
 from graph.services.access.commands import Command
+from graph.services.bots.pool import find_bot, hold_pool
 from graph.store.port import Reader
 from graph.store.query import And, By, Eq, Find, Range
 from graph.store.sealing import Place
@@ -40,8 +41,9 @@ async def hold_chat(cmd: Command, chat_id: NodeId, *, with_pool: bool = False) -
     require_some_host(cmd.facts)
     found = await find_chat(cmd.writer, chat_id)
     if found is not None:
-        pool = [found.pool] if with_pool and found.pool is not None else []
-        await cmd.writer.lock([*pool, found.id])
+        if with_pool:
+            await hold_pool(cmd.writer, await find_bot(cmd.writer, found.workspace, found.bot_id), cmd.at)
+        await cmd.writer.lock([found.id])
         found = await find_chat(cmd.writer, chat_id)
     if found is None or found.workspace != cmd.caller.workspace or not may_host(cmd.facts, found.organization_id):
         raise MissingObject(CHAT_NOT_FOUND)

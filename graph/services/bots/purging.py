@@ -15,8 +15,10 @@ from graph.model.ids import NodeId
 from graph.model.nodes.bots import BotEntry, BotLogRow, BotPool
 from graph.rules.bot_entries import check_purge_tag
 from graph.services.access.commands import Command
+from graph.services.bots.call_log import forget_calls_about
 from graph.services.bots.commands import own_step
 from graph.services.bots.pool import hold_pool, own_bot_of
+from graph.services.bots.records import forget_records_about
 from graph.services.bots.write import record
 from graph.store.port import Reader, Writer
 from graph.store.query import And, Contains, Direction, Eq, Find, In, Or
@@ -40,6 +42,8 @@ async def purge(cmd: Command, bot_id: NodeId, tag: str) -> int:
     gone = await _with_dependents(cmd.writer, pool.id, await _tagged(cmd.writer, pool.id, tag))
     if gone:
         await _delete(cmd.writer, gone)
+        await forget_calls_about(cmd.writer, bot.home, gone)
+        await forget_records_about(cmd.writer, pool.id, gone)
         pool = await _move(cmd.writer, pool)
     step = own_step(cmd, "bot.purge", {"tag": tag, "deleted": len(gone)})
     await record(cmd.writer, cmd.deps, pool, step, (), tx_id=cmd.tx_id, at=cmd.at)

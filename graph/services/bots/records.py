@@ -5,11 +5,12 @@ A record whose entries may no longer be used stays, without what rests on them. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from graph.model.errors import Forbidden, InvalidRequest, MissingObject
+from graph.model.errors import Forbidden, InvalidRequest, MissingObject, NotFound
+from graph.model.fields import Json
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.bots import BotRun, Chat, Confession, Enrichment
 from graph.model.nodes.people import Right
@@ -36,6 +37,9 @@ from graph.services.bots.readers import reads_in
 from graph.services.bots.reading import PoolReads, caller_reads
 from graph.services.bots.runs import save_run
 from graph.services.bots.switches import switches_of
+from graph.services.deps import Deps
+from graph.services.idempotency import once
+from graph.store.port import Writer
 from graph.store.query import By, Eq, Find
 
 MAX_CONFIDED: Final = 8_000
@@ -123,6 +127,46 @@ async def save_confession(cmd: Command, chat_id: NodeId, turn: str, text: str) -
     return Confided(chat=chat, turn=found, confession=confession, run=await save_run(cmd, chat, found))
 
 
+async def save_confession_once(cmd: Command, key: str | None, chat_id: NodeId, turn: str, text: str) -> Confided:
+    """Save what a bot confided, or with an idempotency key that was used before return what was saved then (AD-17).
+
+    Raises:
+        InvalidRequest, Forbidden, MissingObject: as `save_confession`.
+        Conflict: the key was used for another request.
+        NotFound: what was saved then is gone.
+    """
+
+    async def again(answer: Json) -> Confided:
+        return await _confided(cmd, chat_id, turn, NodeId(answer["confession"]))
+
+    check_confided(text)
+    asked = {"operation": "confide", "chat": chat_id, "turn": turn, "characters": len(text)}
+    return await once(
+        cmd,
+        key,
+        asked,
+        lambda: save_confession(cmd, chat_id, turn, text),
+        keep=lambda made: {"confession": made.confession.id},
+        again=again,
+    )
+
+
+async def _confided(cmd: Command, chat_id: NodeId, turn: str, confession_id: NodeId) -> Confided:
+    chat = await hold_chat(cmd, chat_id, with_pool=True)
+    found = await find_turn(cmd.writer, chat, turn)
+    confession = (await cmd.writer.get(CHATS, [confession_id])).get(confession_id)
+    if not isinstance(confession, Confession):
+        raise NotFound
+    return Confided(chat=chat, turn=found, confession=confession, run=None)
+
+
+def given_answer(deps: Deps, confession: Confession) -> str | None:
+    """Open what a confide was answered; None before its answer was saved."""
+    if confession.answer is None:
+        return None
+    return deps.vault.open(text_place(confession.workspace, confession.id, "answer"), confession.answer)
+
+
 async def save_answer(cmd: Command, confided: Confided, answer: str, entries: tuple[str, ...]) -> None:
     """Save what a confide was answered, and what the answer rests on; nothing if the record is gone meanwhile."""
     id_ = confided.confession.id
@@ -130,6 +174,17 @@ async def save_answer(cmd: Command, confided: Confided, answer: str, entries: tu
         return
     sealed = cmd.deps.vault.seal(text_place(confided.chat.workspace, id_, "answer"), answer)
     await cmd.writer.patch(id_, {"answer": sealed, "entries": entries})
+
+
+async def forget_records_about(writer: Writer, pool: NodeId, entries: Collection[str]) -> None:
+    """Take away, for a purge, the texts that rest on one of these entries; the records stay (BM-159, BM-173)."""
+    gone, where = frozenset(entries), Eq("pool", pool)
+    confessions = (await writer.find(CHATS, Find(kind=Confession, where=where))).nodes
+    enrichments = (await writer.find(CHATS, Find(kind=Enrichment, where=where))).nodes
+    turns = (await writer.find(CHATS, Find(kind=Turn, where=where))).nodes
+    await writer.patch_many({one.id: {"answer": None} for one in confessions if not gone.isdisjoint(one.entries)})
+    await writer.patch_many({one.id: {"text": None} for one in enrichments if not gone.isdisjoint(one.entries)})
+    await writer.patch_many({one.id: {"rewrite": None} for one in turns if not gone.isdisjoint(one.entries)})
 
 
 async def list_confessions(session: Session, chat_id: NodeId) -> Sequence[ShownConfession]:
@@ -209,6 +264,6 @@ async def _enrichment(session: Session, readers: Sequence[PoolReads], found: Enr
         entries=found.entries,
         created_at=found.created_at,
     )
-    if not await may_show(readers, found.entries):
+    if found.text is None or not await may_show(readers, found.entries):
         return replace(shown, entries=(), withheld=True)
     return replace(shown, text=vault.open(text_place(workspace, found.id), found.text))
