@@ -1,0 +1,1 @@
+"""Agents in sandboxes, and what they learn from run to run."""
