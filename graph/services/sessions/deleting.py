@@ -64,9 +64,7 @@ async def delete_session(cmd: Command, session_id: NodeId) -> SessionDeletion:
     # The chain ends with its pool: its last record is kept where nobody can cut it unnoticed (AD-27).
     codes = {"seq": ended.audit_seq, "hash": ended.audit_head}
     await record_admin(cmd, AdminOperation.SESSION_DELETE, session.id, codes)
-    return SessionDeletion(
-        session=session.id, items=counts[SessionItem], facts=counts[SessionFact], turns=counts[Turn]
-    )
+    return SessionDeletion(session=session.id, items=counts[SessionItem], facts=counts[SessionFact], turns=counts[Turn])
 
 
 async def _hold(cmd: Command, session_id: NodeId) -> Session:
