@@ -29,6 +29,8 @@ class Needs(StrEnum):
     AUDITOR = "auditor or admin"
     JOB_CURATOR = "admin, or curator of the agent that the work is for"
     HOST = "host, or the agent that owns the channel"
+    REPORTING = "host of the workspace, or of the organization that it is about"
+    REPORTING_OR_WRITE = "the same, or write on the session (to promote it: on its agent too)"
     ADMIN = "admin of the workspace"
     WRITE_BOT = "write on a bot that is not a link to another"
 
@@ -148,6 +150,21 @@ MUTATIONS: Mapping[str, Needs] = {
     "forgetForBot": Needs.READ,
     "purgeBotMemory": Needs.WRITE_BOT,
     "setBotMemorySettings": Needs.WRITE_BOT,
+    "createSession": Needs.REPORTING,
+    "createChat": Needs.REPORTING,
+    "appendItem": Needs.REPORTING,
+    "queueTurn": Needs.REPORTING,
+    "beginTurn": Needs.REPORTING,
+    "suspendTurn": Needs.REPORTING,
+    "resumeTurn": Needs.REPORTING,
+    "completeTurn": Needs.REPORTING,
+    "cancelTurn": Needs.REPORTING,
+    "confide": Needs.REPORTING,
+    "forkSession": Needs.REPORTING,
+    "restoreVersion": Needs.REPORTING,
+    "deleteChatHistory": Needs.REPORTING,
+    "promote": Needs.REPORTING_OR_WRITE,
+    "deleteSession": Needs.REPORTING_OR_WRITE,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {
@@ -173,6 +190,8 @@ ROUTES: Mapping[str, Needs] = {
     "POST /v1/bots/{botId}/memory/purge": Needs.WRITE_BOT,
     "GET /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
     "PATCH /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
+    "GET /v1/chats/{chatId}/confessions": Needs.READ,
+    "GET /v1/chats/{chatId}/enrichments": Needs.READ,
     "GET /openapi.json": Needs.NOTHING,
     "GET /v1/sessions/{sessionId}": Needs.READ,
     "GET /v1/sessions/{sessionId}/memory": Needs.READ,

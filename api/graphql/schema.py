@@ -18,6 +18,7 @@ from api.graphql.mutations.changes import ChangeMutations
 from api.graphql.mutations.connectors import ConnectorMutations
 from api.graphql.mutations.conversations import ConversationMutations
 from api.graphql.mutations.entries import EntryMutations
+from api.graphql.mutations.hosting import HostMutations
 from api.graphql.mutations.importing import AnchorMutations, ImportMutations
 from api.graphql.mutations.learning import LearningMutations
 from api.graphql.mutations.materials import MaterialMutations
@@ -27,6 +28,7 @@ from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
 from api.graphql.mutations.sessions import SessionMutations
 from api.graphql.mutations.signals import SignalMutations
 from api.graphql.mutations.sources import SourceMutations
+from api.graphql.mutations.turns import TurnMutations
 from api.graphql.prepared import UsePrepared
 from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
@@ -89,6 +91,8 @@ Mutation = merge_types(
         ConnectorMutations,
         SessionMutations,
         BotMutations,
+        HostMutations,
+        TurnMutations,
     ),
 )
 

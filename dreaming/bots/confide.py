@@ -19,7 +19,7 @@ from graph.services.access.commands import Command, command
 from graph.services.bots.context import MemoryContext, context, validate_references
 from graph.services.bots.pool import find_bot
 from graph.services.bots.readers import read_for_chat, reads_in
-from graph.services.bots.records import Confided, check_confided, save_answer, save_confession
+from graph.services.bots.records import Confided, check_confided, given_answer, save_answer, save_confession_once
 from graph.services.deps import Deps
 
 PURPOSE = "bot.confide"
@@ -27,7 +27,16 @@ _NOTHING = MemoryContext(text="", references=(), has_entries=False)
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 
 
-async def confide(deps: Deps, models: ModelMaker, caller: Caller, *, chat_id: NodeId, turn: str, text: str) -> str:
+async def confide(
+    deps: Deps,
+    models: ModelMaker,
+    caller: Caller,
+    *,
+    chat_id: NodeId,
+    turn: str,
+    text: str,
+    key: str | None = None,
+) -> str:
     """Save what a bot confides, with the learning it asks for, and return an answer within 15 seconds.
 
     If no model answers in time or the store is away, it is `CALM_ANSWER`.
@@ -39,8 +48,10 @@ async def confide(deps: Deps, models: ModelMaker, caller: Caller, *, chat_id: No
         chat_id: where.
         turn: local id of the turn.
         text: what the bot says.
+        key: an idempotency key; the same request sent again saves nothing more and gets the answer that was given.
 
     Raises:
+        Conflict: the key was used for another request.
         InvalidRequest: the text is not 1 to 8000 code points.
         Forbidden: a review chat, or the caller hosts nothing; nothing is saved.
         MissingObject: ``ChatNotFound``, ``TurnNotFound``.
@@ -48,7 +59,9 @@ async def confide(deps: Deps, models: ModelMaker, caller: Caller, *, chat_id: No
     check_confided(text)
     until = limits(deps.clock, WAIT_S)
     try:
-        confided = await command(deps, caller, lambda cmd: save_confession(cmd, chat_id, turn, text))
+        confided = await command(deps, caller, lambda cmd: save_confession_once(cmd, key, chat_id, turn, text))
+        if confided.confession.answer is not None or confided.confession.entries:
+            return await command(deps, caller, lambda cmd: _given(cmd, confided))
         answer, shown = await _answered(deps, models, confided, text, until)
         return await command(deps, caller, lambda cmd: _kept(cmd, confided, answer, shown))
     except StoreError:
@@ -87,6 +100,14 @@ async def _kept(cmd: Command, confided: Confided, answer: str, shown: tuple[Node
         answer, shown = CALM_ANSWER, ()
     await save_answer(cmd, confided, answer, shown)
     return answer
+
+
+async def _given(cmd: Command, confided: Confided) -> str:
+    """Return the answer that was saved, or the calm one if what it rests on may not be used any more."""
+    shown = tuple(NodeId(entry) for entry in confided.confession.entries)
+    if shown and not await _may_use(cmd, confided, shown):
+        return CALM_ANSWER
+    return given_answer(cmd.deps, confided.confession) or CALM_ANSWER
 
 
 async def _may_use(cmd: Command, confided: Confided, shown: tuple[NodeId, ...]) -> bool:

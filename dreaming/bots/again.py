@@ -1,0 +1,122 @@
+"""Turns of chats that were begun before: resumed, or asked for again by a host that did not hear the answer (AD-17)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from dreaming.bots.turns import begin_turn
+from dreaming.jobs import ModelMaker
+from graph.model.errors import BadState
+from graph.model.fields import Json
+from graph.model.ids import NodeId
+from graph.model.nodes.bots import Chat
+from graph.rules.bot_rewrite import TurnInput
+from graph.services.access.caller import Caller
+from graph.services.access.commands import Command, command
+from graph.services.bots.chat_access import find_turn, hold_chat, require_some_host, text_place
+from graph.services.bots.context import validate_references
+from graph.services.bots.pool import find_bot
+from graph.services.bots.readers import reads_in
+from graph.services.bots.turns import opened_input
+from graph.services.deps import Deps
+from graph.services.idempotency import once
+
+
+async def begin_once(
+    deps: Deps,
+    models: ModelMaker,
+    caller: Caller,
+    *,
+    key: str | None,
+    chat_id: NodeId,
+    turn: str,
+    operator: NodeId | None,
+    author: str,
+    input: str | TurnInput,
+    open_to_all: bool = False,
+) -> str:
+    """Begin a turn as `dreaming.bots.turns.begin_turn`; with a key that was used before, return what it began with.
+
+    A turn that is over by then is not begun again: its input comes back, with the rewrite if that may still be used.
+
+    Raises:
+        Conflict: the key was used for another request.
+        Forbidden, MissingObject, NotFound, BadState, BadInput, InvalidRequest: as `begin_turn`.
+    """
+    given = TurnInput.of(input)
+    asked: dict[str, Json] = {
+        "operation": "begin",
+        "chat": chat_id,
+        "turn": turn,
+        "operator": operator,
+        "author": author,
+    }
+    asked |= {"characters": [len(part.text) for part in given.parts], "open": open_to_all}
+    repeated = await command(deps, caller, lambda cmd: _was_asked(cmd, key, asked))
+    try:
+        return await begin_turn(
+            deps,
+            models,
+            caller,
+            chat_id=chat_id,
+            turn=turn,
+            operator=operator,
+            author=author,
+            input=given,
+            open_to_all=open_to_all,
+        )
+    except BadState:
+        if not repeated:
+            raise
+    return await command(deps, caller, lambda cmd: present_input(cmd, chat_id, turn))
+
+
+async def resume_turn(deps: Deps, models: ModelMaker, caller: Caller, *, chat_id: NodeId, turn: str) -> str:
+    """Go on with a turn that was begun, and return the input for the bot's model (BM-115).
+
+    Raises:
+        Forbidden, MissingObject: ``ChatNotFound``, ``TurnNotFound``.
+        BadState: the turn is over.
+    """
+
+    async def there(cmd: Command) -> None:
+        await find_turn(cmd.writer, await hold_chat(cmd, chat_id), turn)
+
+    await command(deps, caller, there)
+    return await begin_turn(
+        deps, models, caller, chat_id=chat_id, turn=turn, operator=None, author="", input=TurnInput.of("")
+    )
+
+
+async def present_input(cmd: Command, chat_id: NodeId, turn: str) -> str:
+    """Return the input of a turn, as its bot's model got it if that may still be; "" once the history is deleted.
+
+    Raises:
+        Forbidden, MissingObject: as `resume_turn`.
+    """
+    chat = await hold_chat(cmd, chat_id)
+    found = await find_turn(cmd.writer, chat, turn)
+    given = opened_input(cmd.deps, found)
+    if given is None:
+        return ""
+    if found.rewrite is None or not await _may_use(cmd, chat, found.entries):
+        return given.for_model()
+    return given.for_model(cmd.deps.vault.open(text_place(found.workspace, found.id, "rewrite"), found.rewrite))
+
+
+async def _may_use(cmd: Command, chat: Chat, entries: Collection[str]) -> bool:
+    bot = await find_bot(cmd.writer, chat.workspace, chat.bot_id)
+    return await validate_references(await reads_in(cmd.session, bot, chat), entries)
+
+
+async def _was_asked(cmd: Command, key: str | None, asked: Mapping[str, Json]) -> bool:
+    """Note a request under its key; true if it was noted before."""
+    require_some_host(cmd.facts)
+
+    async def first() -> bool:
+        return False
+
+    async def again(_: object) -> bool:
+        return True
+
+    return await once(cmd, key, asked, first, keep=lambda _: None, again=again)
