@@ -5,23 +5,17 @@ People read and edit over HTTP, from a real server on both stores; the model is 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import httpx2
 import pytest
 
-from api.adapters.blobs import open_blobs
-from api.bootstrap import Ports
-from dreaming.models.making import OneModel
 from dreaming.models.port import ModelUnavailable
-from graph.store.port import Store
+from tests.acceptance.learning import clock, http, ports, room, stand
 from tests.api.conftest import ENGINES
-from tests.support.held_clock import HeldClock
-from tests.support.keyring import FixedKeyring
-from tests.support.learning_room import SESSION, LearningRoom, Stand, change, names, says
+from tests.support.learning_room import SESSION, LearningRoom, change, names, says
 from tests.support.session_room import SessionClient
 from tests.support.world import TeamWorld
 
+__all__ = ["clock", "http", "ports", "room", "stand"]
 pytestmark = [
     pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memory"], indirect=True),
     pytest.mark.usefixtures("alone"),
@@ -29,38 +23,8 @@ pytestmark = [
 
 
 @pytest.fixture
-def clock() -> HeldClock:
-    return HeldClock()
-
-
-@pytest.fixture
-def stand() -> Stand:
-    return Stand(None)  # type: ignore[arg-type]  # the room puts its model in
-
-
-@pytest.fixture
-def ports(store: Store, clock: HeldClock, stand: Stand) -> Ports:
-    return Ports(
-        clock=clock,
-        store=store,
-        blobs=open_blobs("memory:///"),
-        keyring=FixedKeyring(),
-        models=OneModel(model=stand),
-    )
-
-
-@pytest.fixture
-async def room(world: TeamWorld, stand: Stand) -> LearningRoom:
-    made = LearningRoom(world)
-    stand.inner = made.model
-    made.stand = stand
-    return made
-
-
-@pytest.fixture
-async def ana(server: str, world: TeamWorld) -> AsyncIterator[SessionClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as http:
-        yield SessionClient(http=http, token=await world.token(world.ana))
+async def ana(http: httpx2.AsyncClient, world: TeamWorld) -> SessionClient:
+    return SessionClient(http=http, token=await world.token(world.ana))
 
 
 @pytest.mark.req("SM-32", "SM-95", "SM-96", "SM-102", "SM-113")
