@@ -7,21 +7,21 @@ right, and asks for the body (`Call.body`) only then. Answers are never stored b
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
-from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.auth import Authenticator
 from api.errors import MASKED, row_of
 from api.observability import log_fault
+from api.rest.bodies import parsed, path_of
+from api.rest.routing import SurfaceRoute
 from dreaming.jobs import ModelMaker
 from graph.model.errors import (
     BadInput,
@@ -37,7 +37,6 @@ from graph.services.access.caller import Caller
 from graph.services.deps import Deps
 
 MAX_BODY_BYTES: Final = 65_536
-MAX_PATH_SHOWN: Final = 200
 RETRY_AFTER_S: Final = 5
 
 B = TypeVar("B", bound=BaseModel)
@@ -92,11 +91,11 @@ class Call:
         if kind != "application/json":
             raise Refused(415, "UnsupportedMediaType", "send application/json")
         raw = await _read(self.request)
-        given = _parsed(raw)
+        given = parsed(raw)
         try:
             return shape.model_validate(given, strict=True)
         except ValidationError as error:
-            raise InvalidRequest("the body does not fit: see path", path=_path(error, given)) from None
+            raise InvalidRequest("the body does not fit: see path", path=path_of(error, given)) from None
 
 
 Handler = Callable[[Call], Awaitable[Any]]
@@ -106,49 +105,6 @@ Handler = Callable[[Call], Awaitable[Any]]
 def routes(kit: Kit, table: Mapping[str, Mapping[str, Handler]]) -> Sequence[BaseRoute]:
     """Return the routes of a table ``{path: {method: handler}}``; other methods answer 405 with `Allow`."""
     return [SurfaceRoute(path, _endpoint(kit, dict(handlers)), handlers) for path, handlers in table.items()]
-
-
-class SurfaceRoute(Route):
-    """A route that takes every method itself, and reads ids out of the path as it was sent.
-
-    Each part between slashes is percent-decoded once, so ``a%2Fb`` is one id and never another route (SM-29).
-    """
-
-    def __init__(self, path: str, app: ASGIApp, methods: Iterable[str]) -> None:
-        super().__init__(path, _Endpoint(app), methods=None)
-        self.methods = set(methods)  # for the table of rights; the endpoint refuses the others in the right order
-        self._parts = path.split("/")
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for this route, with the ids of its path."""
-        sent = _sent_path(scope).split("/") if scope["type"] == "http" else []
-        if len(sent) != len(self._parts):
-            return Match.NONE, {}
-        pairs = [(part, unquote(given)) for part, given in zip(self._parts, sent, strict=True)]
-        if any(part != given for part, given in pairs if not part.startswith("{")):
-            return Match.NONE, {}
-        ids = {part[1:-1]: given for part, given in pairs if part.startswith("{")}
-        return Match.FULL, {"endpoint": self.endpoint, "path_params": ids}
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request that matched."""
-        await self.app(scope, receive, send)
-
-
-class _Endpoint:
-    """An application in a form that takes every method."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
-
-
-def _sent_path(scope: Scope) -> str:
-    raw = scope.get("raw_path")
-    path = quote(scope["path"]) if raw is None else raw.decode("latin-1")
-    return path.removeprefix(scope.get("root_path", ""))
 
 
 def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -238,37 +194,3 @@ async def _read(request: Request) -> bytes:
             raise too_large
         parts.append(part)
     return b"".join(parts)
-
-
-def _parsed(raw: bytes) -> Any:
-    """Return the JSON value of a body.
-
-    Raises:
-        InvalidRequest: it is no JSON in UTF-8, or nested too deeply.
-    """
-    try:
-        return json.loads(raw.decode("utf-8"), parse_constant=_no_json)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("the body is no JSON: send an object", path="body") from None
-
-
-def _no_json(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _path(error: ValidationError, given: Any) -> str:
-    """Return the field that is wrong as the body spells it, such as ``command.key``; the whole body is ``body``."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    path = ".".join(_places(first, given)) or "body"
-    return path.encode("utf-8", "replace").decode("utf-8")[:MAX_PATH_SHOWN]
-
-
-def _places(error: ErrorDetails, given: Any) -> Iterator[str]:
-    """Yield the steps to a field; pydantic also names which of several shapes it took, which no body does."""
-    for step, place in enumerate(error["loc"], 1):
-        is_there = place in given if isinstance(given, dict) else isinstance(given, list)
-        if is_there or (step == len(error["loc"]) and error["type"] == "missing"):
-            yield str(place)
-            given = given[place] if is_there else None
-    if error["type"].startswith("union_tag"):
-        yield "_tag"
