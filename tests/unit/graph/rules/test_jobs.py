@@ -21,6 +21,7 @@ from graph.rules.jobs import (
     asked_again,
     cancelled,
     counts_as_parked,
+    dropped,
     failed,
     succeeded,
 )
@@ -113,3 +114,12 @@ def test_success_forgets_failures() -> None:
 )
 def test_people_see_work_that_does_not_get_on(state: str, attempts: int, error: str | None, parked: bool) -> None:
     assert counts_as_parked(_job(state=state, attempts=attempts, last_error=error)) is parked
+
+
+@pytest.mark.req("AD-34", "SM-110", "SM-115")
+@pytest.mark.parametrize("name", ["learn_session", "learn_agent"])
+def test_turn_that_completed_meanwhile_asks_again_when_the_work_fails_or_its_worker_dies(name: str) -> None:
+    job = _job(kind=name, again_at=Millis(NOW + 5), attempts=2)
+    for changes in (failed(job, kind=JOB_KINDS[name], now=NOW, code="X"), dropped(job)):
+        assert (changes["state"], changes["due_at"], changes["attempts"]) == (JobState.QUEUED, NOW + 5, 0)
+        assert changes["again_at"] is None
