@@ -87,6 +87,12 @@ def audience_of(tags: Iterable[str]) -> frozenset[str]:
     return frozenset(tag for tag in tags if tag.startswith("for:"))
 
 
+def is_private(tags: Iterable[str]) -> bool:
+    """True if the tags admit one person and nobody else."""
+    audience = audience_of(tags)
+    return len(audience) == 1 and all(tag.startswith(FOR_PERSON) for tag in audience)
+
+
 def organizations_of(tags: Iterable[str]) -> frozenset[str]:
     """Return the `org:` tags among the tags."""
     return frozenset(tag for tag in tags if tag.startswith(ORG))

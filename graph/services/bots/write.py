@@ -16,12 +16,12 @@ from graph.model.access import Clause, Guard, Rule, RuleKind
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Json
 from graph.model.ids import NodeId, WorkspaceId
-from graph.model.nodes.bots import BotEntry, BotLogRow, BotPool
+from graph.model.nodes.bots import BotEntry, BotLogRow, BotPool, Layer
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.sessions import EntryStatus
 from graph.model.time import Millis
 from graph.rules.bot_entries import EntryChange, EntryDraft, after, source_list
-from graph.rules.bot_tags import own_rules
+from graph.rules.bot_tags import is_private, own_rules
 from graph.rules.guarding import guard_of
 from graph.services.audience import decide_new
 from graph.services.audience_later import Change, decide_change
@@ -163,9 +163,11 @@ def by_place(workspace: WorkspaceId, row: NodeId) -> Place:
 def entry_guard(entry: BotEntry, excluded: frozenset[NodeId] = frozenset()) -> Guard:
     """Return the guard of an entry: its own rule from its tags, and who left it (BM-35, BM-150).
 
-    Without a `for:` tag, or with no or several organizations, it has no rule and nobody sees it.
+    Without a `for:` tag, or with no or several organizations, it has no rule and nobody sees it; nor does anyone a
+    pinned one that does not name its one owner (BM-49).
     """
-    rules = own_rules(entry.workspace, entry.bot_id, entry.tags)
+    owned = entry.layer != Layer.PINNED or is_private(entry.tags)
+    rules = own_rules(entry.workspace, entry.bot_id, entry.tags) if owned else None
     return replace(guard_of(entry, frozenset()), rules=rules, excluded=excluded)
 
 
