@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from graph.model.access import ALL_AGENTS, Rule, RuleKind
+from graph.model.access import ALL_AGENTS, Rule, RuleKind, for_rule
 from graph.model.errors import NotFound, OperationRejected
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.evidence import ChannelKind
@@ -322,7 +322,7 @@ class TestPeople:
         assert bases_read(gone) == bases_written(gone) == set()
 
     def test_everyone_holds_his_own_rule_and_that_of_the_workspace(self) -> None:
-        own = {Rule(RuleKind.PERSON, ANA), Rule(RuleKind.WORKSPACE, W1)}
+        own = {Rule(RuleKind.PERSON, ANA), for_rule([f"person:{ANA}"]), Rule(RuleKind.WORKSPACE, W1)}
         assert make_viewer(person()).held == own
 
     def test_pools_narrow_the_question_and_give_nothing(self) -> None:
