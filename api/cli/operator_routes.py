@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,13 @@ def operator_routes(find: Callable[[], Deps], secret: str) -> Sequence[BaseRoute
 
         return {"workspaces": await operate(find(), str(asked.get("do", "")))}
 
-    works = {"export": export, "bundle": bundle, "keys": keys}
+    async def bot_memory(request: Request, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        from api.cli.importing_memory import load
+
+        caller = await Authenticator(deps=find()).caller(request.headers.get("authorization"), address_of(request))
+        return asdict(await load(find(), caller, str(asked.get("bot", "")), _target(asked)))
+
+    works = {"export": export, "bundle": bundle, "keys": keys, "bot-memory": bot_memory}
     return [Route(f"/operator/{name}", _guarded(work, secret), methods=["POST"]) for name, work in works.items()]
 
 

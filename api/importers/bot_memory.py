@@ -7,6 +7,7 @@ written; an error names the line and the field, never what stands there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -192,6 +193,22 @@ _LINE: TypeAdapter[ChatLine | ItemLine | EntryLine | LogLine | ConfessionLine | 
     Annotated[ChatLine | ItemLine | EntryLine | LogLine | ConfessionLine | EnrichmentLine, Field(discriminator="kind")]
 )
 _ANY = WorkspaceId("w")
+
+
+def read_bot_memory_file(path: Path) -> old.OldMemory:
+    """Return everything that a file of old bot memory holds.
+
+    Raises:
+        ImportInvalid: as `read_bot_memory`; ``not_utf8``; ``no_file``.
+    """
+    place = Place(file=path.name)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise place.invalid("not_utf8", "the file is not UTF-8: export it again") from None
+    except OSError:
+        raise place.invalid("no_file", "the file cannot be read: give the path of a file") from None
+    return read_bot_memory(lines, file=path.name)
 
 
 def read_bot_memory(lines: Iterable[str], *, file: str) -> old.OldMemory:

@@ -40,8 +40,16 @@ def import_(
     ] = None,
     role: Annotated[Role, typer.Option(help="What they become for the agent's knowledge.")] = Role.READER,
     archive: Annotated[bool, typer.Option("--archive", help="PATH is an archive of rootward export.")] = False,
+    bot: Annotated[str, typer.Option(metavar="BOT", help="PATH is old memory of this bot.")] = "",
 ) -> None:
-    """Load a chat you already have, or an archive into an empty store; doing it again changes nothing."""
+    """Load a chat you already have, old memory of a bot, or an archive; doing it again changes nothing."""
+    if bot:
+        from api.cli.importing_memory import import_bot_memory
+
+        if form or agent or timezone or sign_in or archive:
+            raise BadInput("old memory of a bot is loaded whole: leave the other options out", field="bot")
+        asyncio.run(import_bot_memory(chosen(), path.absolute(), bot, shown.out()))
+        return
     if archive:
         from api.cli.archiving import load_archive
 
