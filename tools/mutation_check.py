@@ -37,6 +37,8 @@ RESTORE_TESTS = "tests/unit/graph/services/knowledge/test_restore.py"
 UPKEEP = "graph/services/audience.py"
 UPKEEP_TESTS = ("tests/property/services/test_audience_upkeep.py", "tests/contract/store/test_races.py")
 SESSION = "graph/services/access/session.py"
+NEW_ENEMY = "tests/unit/graph/services/access/test_new_enemy.py"
+NEW_ENEMY_OF_BOTS = "tests/unit/graph/services/access/test_new_enemy_of_bots.py"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,6 +193,21 @@ MUTATIONS: tuple[Mutation, ...] = (
         tests=("tests/property/rules/test_law_in_parts.py",),
     ),
     Mutation(
+        name="law: all of several alternatives are asked for",
+        file="graph/model/access.py",
+        old="            return not self.held.isdisjoint(rule.alternatives())\n",
+        new="            return self.held.issuperset(rule.alternatives())\n",
+        tests=("tests/property/rules/test_law.py", "tests/unit/graph/rules/test_bot_law.py"),
+        quick=True,
+    ),
+    Mutation(
+        name="audience: alternatives are stored as the one rule that they are in a guard",
+        file=AUDIENCE,
+        old="    plain = frozenset(rule for rule in given if len(rule.alternatives()) == 1)\n",
+        new="    plain = frozenset(given)\n",
+        tests=("tests/property/rules/test_audience.py", "tests/unit/graph/rules/test_bot_law.py"),
+    ),
+    Mutation(
         name="upkeep: new nodes do not demand what their links say",
         file=UPKEEP,
         old="source_graph((*guards, *beneath.values()), edges), new, known)",
@@ -221,8 +238,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         name="audience: ends are not demanded",
         file=AUDIENCE,
-        old="multiply([own, *ends, _needed(guard.need, sources)])",
-        new="multiply([own, _needed(guard.need, sources)])",
+        old="*ends, _needed(guard.need, sources)])",
+        new="_needed(guard.need, sources)])",
         tests=AUDIENCE_TESTS,
     ),
     Mutation(
@@ -258,10 +275,40 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         name="versions of rights: a request whose rights moved is not repeated",
         file=SESSION,
-        old="return self.versions is not None and self.versions != await access_versions(self.reader, self.caller)",
-        new="return False",
-        tests=("tests/unit/graph/services/access/test_new_enemy.py",),
+        old="        return now != {**self.others, **self.versions}\n",
+        new="        return False\n",
+        tests=(NEW_ENEMY, NEW_ENEMY_OF_BOTS),
         quick=True,
+    ),
+    Mutation(
+        name="versions of rights: of somebody else for whom is read they are not watched",
+        file=SESSION,
+        old="        return now != {**self.others, **self.versions}\n",
+        new="        return {key: now.get(key) for key in self.versions} != self.versions\n",
+        tests=(NEW_ENEMY_OF_BOTS,),
+    ),
+    Mutation(
+        name="versions of rights: what goes into a prompt is of two states",
+        file="graph/services/bots/readers.py",
+        old="            if keeps or before == await versions_of(reader, watched):\n",
+        new="            if True:\n",
+        tests=(NEW_ENEMY_OF_BOTS,),
+    ),
+    Mutation(
+        name="versions of rights: two processes on Neo4j, and a request whose rights moved is not repeated",
+        file=SESSION,
+        old="        return now != {**self.others, **self.versions}\n",
+        new="        return False\n",
+        tests=(NEW_ENEMY_OF_BOTS,),
+        neo4j=True,
+    ),
+    Mutation(
+        name="versions of rights: a command commits though the rights of whom it was done for moved",
+        file="graph/services/access/commands.py",
+        old="    known = {**cmd.session.others, cmd.facts.principal: cmd.facts.access_version}\n",
+        new="    known = {cmd.facts.principal: cmd.facts.access_version}\n",
+        tests=("tests/unit/graph/services/access/test_revoked_while_writing.py",),
+        neo4j=True,
     ),
     Mutation(
         name="versions of things: an edit on a stale version is taken",

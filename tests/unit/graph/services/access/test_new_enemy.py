@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
@@ -15,12 +14,14 @@ from graph.rules.scopes import MemoryScope
 from graph.services.access.grants import grant, revoke
 from graph.services.access.members import set_members
 from graph.services.access.session import Session, read
+from graph.services.deps import Deps
 from graph.services.knowledge.conversations import set_routing_rule
 from graph.services.knowledge.ingest import ingest_messages
 from graph.store.memory import MemoryStore
 from graph.store.query import Eq, Find, Newest
 from tests.support.clock import FakeClock
 from tests.support.committed_reads import CommittedReads
+from tests.support.new_enemy import NEWEST, numbers, run_race
 from tests.support.profile import sized
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import run
@@ -31,13 +32,34 @@ ROUNDS = {
     "embedded": sized(small=500, full=100_000),
     "neo4j": sized(small=40, full=5_000),
 }
-READERS = 2
+
+
+@dataclass
+class Knowledge:
+    """The role of a reader, and messages of a channel."""
+
+    world: TeamWorld
+    conversation: Conversation
+
+    async def take(self) -> None:
+        await take_role(self.world)
+
+    async def write(self, number: int) -> None:
+        secret = IncomingMessage(external_id=f"s{number}", sent_at=self.world.deps.now(), text=f"secret {number}")
+        await run(self.world, self.world.host, lambda c: ingest_messages(c, self.conversation.id, [secret]))
+
+    async def give_back(self) -> None:
+        await run(self.world, self.world.dan, lambda c: grant(c, self.world.ben, Right.READER, self.world.atlas))
+
+    async def seen(self, deps: Deps) -> set[int]:
+        told, _ = await read(deps, self.world.caller(self.world.ben), texts_seen)
+        return numbers(told)
 
 
 async def texts_seen(session: Session) -> set[str]:
     """Return the texts of the newest sources that the caller sees."""
     page = await session.page(
-        Find(kind=Source, where=Eq("workspace", session.caller.workspace), order=Newest(), first=5)
+        Find(kind=Source, where=Eq("workspace", session.caller.workspace), order=Newest(), first=NEWEST)
     )
     return {source.text for source in page.nodes}
 
@@ -93,57 +115,12 @@ async def restore_rights(world: TeamWorld) -> None:
 @pytest.mark.req("AD-7", "KN-116")
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
 async def test_readers_in_a_loop_never_see_what_was_written_after_they_lost_the_right(
-    world: TeamWorld, engine: str, clock: FakeClock
+    world: TeamWorld, engine: str, clock: FakeClock, request: pytest.FixtureRequest
 ) -> None:
     await shared_channel(world)
-    race = _Race(world, await world.open(world.ops), clock)
-    readers = [asyncio.create_task(race.read_on()) for _ in range(READERS)]
-    try:
-        for number in range(ROUNDS[engine]):
-            await race.round(number)
-    finally:
-        race.over = True
-        await asyncio.gather(*readers)
-    assert not race.leaked
-    assert race.reads >= ROUNDS[engine]
+    ground = Knowledge(world, await world.open(world.ops))
+    await run_race(ground, world.deps, clock, ROUNDS[engine], server(request, engine))
 
 
-class _Race:
-    """One writer that takes a right, writes and gives it back; readers that never rest.
-
-    What was written in round n may be seen once the right of round n is being given back, and not before.
-    """
-
-    def __init__(self, world: TeamWorld, conversation: Conversation, clock: FakeClock) -> None:
-        self.world = world
-        self.conversation = conversation
-        self.clock = clock
-        self.over = False
-        self.reads = 0
-        self.given_back = 0
-        self.leaked: list[int] = []
-        self.read_once = asyncio.Event()
-
-    async def round(self, number: int) -> None:
-        await take_role(self.world)
-        self.clock.advance(timedelta(seconds=1))  # so that the newest five are those of the last rounds
-        secret = IncomingMessage(external_id=f"s{number}", sent_at=self.world.deps.now(), text=f"secret {number}")
-        await run(self.world, self.world.host, lambda c: ingest_messages(c, self.conversation.id, [secret]))
-        await self._let_read()
-        self.given_back = number + 1
-        await run(self.world, self.world.dan, lambda c: grant(c, self.world.ben, Right.READER, self.world.atlas))
-
-    async def _let_read(self) -> None:
-        before = self.reads
-        while self.reads == before:
-            self.read_once.clear()
-            await self.read_once.wait()
-
-    async def read_on(self) -> None:
-        while not self.over:
-            told, _ = await read(self.world.deps, self.world.caller(self.world.ben), texts_seen)
-            secrets = [int(text.removeprefix("secret ")) for text in told if text.startswith("secret")]
-            self.leaked += [number for number in secrets if number >= self.given_back]
-            self.reads += 1
-            self.read_once.set()
-            await asyncio.sleep(0)  # lets the writer go on
+def server(request: pytest.FixtureRequest, engine: str) -> str | None:
+    return str(request.getfixturevalue("neo4j_uri")) if engine == "neo4j" else None

@@ -72,6 +72,25 @@ async def test_a_command_that_a_revocation_overtakes_is_decided_again(world: Tea
 
 
 @ON_NEO4J
+@pytest.mark.req("AD-7", "BM-62")
+async def test_a_command_for_somebody_whose_right_goes_meanwhile_is_decided_again(world: TeamWorld) -> None:
+    """The host may do it all the time; it is done for Ben, and what he reads decides it."""
+    conversation = await world.open(world.ops)
+    read_by: list[bool] = []
+
+    async def work(cmd: Command) -> None:
+        ben = await cmd.session.facts_of(world.caller(world.ben))
+        read_by.append(bool(ben.channels))
+        if len(read_by) == 1:
+            await run(world, world.dan, lambda c: set_members(c, world.ops, [world.ana]))
+        await say(cmd, conversation.id, f"he is {'in' if ben.channels else 'out'}")
+
+    await run(world, world.host, work)
+    assert read_by == [True, False]
+    assert await stored(world) == 1
+
+
+@ON_NEO4J
 async def test_a_command_that_a_new_right_overtakes_is_decided_again_and_succeeds(world: TeamWorld) -> None:
     conversation = await world.open(world.ops)
     tries = 0
