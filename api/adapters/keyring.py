@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import secrets
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +26,8 @@ from graph.model.time import Clock, Millis
 from graph.store.sealing import EpochKey, KeyState
 
 FORMAT, VERSION = "rootward-keyring", 1
+LOOK_EVERY_S = 0.5
+"""So long a change by another process may stay unseen: looking costs as much as sealing."""
 _NONCE_BYTES = 12
 
 
@@ -52,7 +56,9 @@ class _Ring:
 class FileKeyring:
     """The keyring in a file; see `graph.store.sealing.Keyring`."""
 
-    def __init__(self, file: Path, root: RootKey, clock: Clock) -> None:
+    def __init__(self, file: Path, root: RootKey, clock: Clock, *, look_every_s: float = LOOK_EVERY_S) -> None:
+        self._look_every_s = look_every_s
+        self._looked_at = -math.inf
         self.file = file
         self.root = root
         self._clock = clock
@@ -61,22 +67,22 @@ class FileKeyring:
         self._unwrapped: dict[bytes, EpochKey] = {}
 
     def newest(self, workspace: str) -> EpochKey:
-        sealing = [kept for kept in self._look().of(workspace) if kept.state.seals_since is not None]
-        if not sealing:
+        sealing = _sealing(self._look().of(workspace)) or _sealing(self._look(at_once=True).of(workspace))
+        if sealing is None:
             raise StoreKeyMissing(
                 f"the workspace {workspace} has no key in {self.file}: start the server once, or restore the keyring",
                 key_id="",
             )
-        return self._unwrap(workspace, sealing[-1])
+        return self._unwrap(workspace, sealing)
 
     def find(self, workspace: str, key_id: str) -> EpochKey:
-        found = next((kept for kept in self._look().of(workspace) if kept.state.id == key_id), None)
+        found = _called(key_id, self._look().of(workspace)) or _called(key_id, self._look(at_once=True).of(workspace))
         if found is None:
             raise self._missing(key_id)
         return self._unwrap(workspace, found)
 
     def keys(self, workspace: str) -> Sequence[KeyState]:
-        return tuple(kept.state for kept in self._look().of(workspace))
+        return tuple(kept.state for kept in self._look(at_once=True).of(workspace))
 
     def workspaces(self) -> Sequence[str]:
         """Return the workspaces that have keys."""
@@ -115,9 +121,8 @@ class FileKeyring:
     def drop(self, workspace: str, key_ids: Collection[str]) -> None:
         def change(ring: _Ring) -> _Ring:
             kept = ring.of(workspace)
-            newest = [one.state.id for one in kept if one.state.seals_since is not None][-1:]
-            gone = set(key_ids) - set(newest)
-            return ring.having(workspace, [one for one in kept if one.state.id not in gone])
+            newest = _sealing(kept)
+            return ring.having(workspace, [one for one in kept if one is newest or one.state.id not in key_ids])
 
         self._change(change)
         self._unwrapped.clear()
@@ -135,7 +140,7 @@ class FileKeyring:
 
     def _change(self, change: Callable[[_Ring], _Ring]) -> None:
         with turn(self.file):
-            ring = self._look()
+            ring = self._look(at_once=True)
             if not ring.root:
                 self.root.make()
                 ring = replace(ring, root=root_id(self.root.read()))
@@ -143,9 +148,14 @@ class FileKeyring:
             changed = change(ring)
             if changed != self._ring:
                 write_whole(self.file, _written(changed))
+            self._look(at_once=True)
 
-    def _look(self) -> _Ring:
+    def _look(self, *, at_once: bool = False) -> _Ring:
         """Return what the file says, read anew if it was changed since."""
+        now = time.monotonic()
+        if not at_once and now - self._looked_at < self._look_every_s:
+            return self._ring
+        self._looked_at = now
         seen = _signature(self.file)
         if seen != self._seen or seen is None:
             self._ring, self._seen = _read(self.file), seen
@@ -179,6 +189,15 @@ class FileKeyring:
             f"the key {key_id} is needed, and the keyring {self.file} {why}: restore the keyring, or set keys.keyring",
             key_id=key_id,
         )
+
+
+def _called(key_id: str, ring: Sequence[_Kept]) -> _Kept | None:
+    return next((kept for kept in ring if kept.state.id == key_id), None)
+
+
+def _sealing(ring: Sequence[_Kept]) -> _Kept | None:
+    """Return the key that seals: the last one that ever began to."""
+    return next((kept for kept in reversed(ring) if kept.state.seals_since is not None), None)
 
 
 def _signature(file: Path) -> tuple[int, int, int] | None:

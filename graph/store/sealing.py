@@ -134,9 +134,10 @@ class Vault:
         Raises:
             StoreKeyMissing: the workspace has no key.
         """
-        data_key, nonce = self._random(_KEY_BYTES)
-        head = self._wrapped(place, self.keyring.newest(place.workspace), data_key)
-        body = AESGCM(data_key).encrypt(nonce, text.encode("utf-8"), _bound(b"text", place))
+        drawn = self._randomness.bytes(2 * _NONCE_BYTES + _KEY_BYTES)  # one visit to the system
+        data_key, nonce = drawn[2 * _NONCE_BYTES :], drawn[_NONCE_BYTES : 2 * _NONCE_BYTES]
+        head = _wrapped(place, self.keyring.newest(place.workspace), data_key, drawn[:_NONCE_BYTES])
+        body = AESGCM(data_key).encrypt(nonce, text.encode("utf-8"), _bound("text", place))
         return Sealed(head + nonce + body)
 
     def open(self, place: Place, sealed: Sealed) -> str:
@@ -149,7 +150,7 @@ class Vault:
         parts = _parts(sealed)
         if parts.version != place.version:
             raise SealBroken
-        text = _decrypted(AESGCM(self._data_key(place, parts)), parts.body, _bound(b"text", place))
+        text = _decrypted(AESGCM(self._data_key(place, parts)), parts.body, _bound("text", place))
         self.openings += 1
         return text.decode("utf-8")
 
@@ -165,26 +166,12 @@ class Vault:
         if parts.key_id == newest.id:
             return sealed
         place = Place(workspace=workspace, node=node, field=field, version=parts.version)
-        return Sealed(self._wrapped(place, newest, self._data_key(place, parts)) + parts.body)
-
-    def _wrapped(self, place: Place, epoch: EpochKey, data_key: bytes) -> bytes:
-        """Return the envelope up to the text."""
-        (nonce,) = self._random()
-        key_id = epoch.id.encode("ascii")
-        wrapped = _cipher(epoch.key).encrypt(nonce, data_key, _bound(b"key", place, epoch.id))
-        return _HEAD.pack(FORM, len(key_id), place.version) + key_id + nonce + wrapped
+        data_key, nonce = self._data_key(place, parts), self._randomness.bytes(_NONCE_BYTES)
+        return Sealed(_wrapped(place, newest, data_key, nonce) + parts.body)
 
     def _data_key(self, place: Place, parts: _Parts) -> bytes:
         epoch = self.keyring.find(place.workspace, parts.key_id)
-        return _decrypted(_cipher(epoch.key), parts.wrapped, _bound(b"key", place, epoch.id))
-
-    def _random(self, *lengths: int) -> tuple[bytes, ...]:
-        """Return random bytes of these lengths and a nonce, in one visit to the system."""
-        drawn, cut, start = self._randomness.bytes(sum(lengths) + _NONCE_BYTES), [], 0
-        for length in (*lengths, _NONCE_BYTES):
-            cut.append(drawn[start : start + length])
-            start += length
-        return tuple(cut)
+        return _decrypted(_cipher(epoch.key), parts.wrapped, _bound("key", place, epoch.id))
 
 
 def key_id_of(sealed: Sealed) -> str:
@@ -224,10 +211,18 @@ def _cipher(key: bytes) -> AESGCM:
     return AESGCM(key)
 
 
-def _bound(part: bytes, place: Place, key_id: str = "") -> bytes:
+def _wrapped(place: Place, epoch: EpochKey, data_key: bytes, nonce: bytes) -> bytes:
+    """Return an envelope up to its text."""
+    key_id = epoch.id.encode("ascii")
+    wrapped = _cipher(epoch.key).encrypt(nonce, data_key, _bound("key", place, epoch.id))
+    return _HEAD.pack(FORM, len(key_id), place.version) + key_id + nonce + wrapped
+
+
+def _bound(part: str, place: Place, key_id: str = "") -> bytes:
     """Return what is authenticated: each name with its length before it, so that no two places look alike."""
-    named = (place.workspace, place.node, place.field, str(place.version), key_id)
-    return part + b"".join(struct.pack(">I", len(raw)) + raw for raw in (name.encode("utf-8") for name in named))
+    space, node, name = place.workspace, place.node, place.field
+    where = f"{part}/{len(space)}:{space}/{len(node)}:{node}/{len(name)}:{name}/{place.version}/{key_id}"
+    return where.encode("utf-8")
 
 
 def _decrypted(cipher: AESGCM, data: bytes, bound: bytes) -> bytes:

@@ -1,0 +1,225 @@
+"""Sealing: what it costs by the KiB and on a write, and how long sealing everything anew takes while others read.
+
+    python -m bench.sealing [--scale 1]
+
+A write is a change set of a bot: twenty entries with guards and audiences, a row of the log and two links for each, an
+audit record, durable. Its reference is the same transaction with texts that were sealed before, so that the bytes on
+the disk are equal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+from api.adapters.keyring import FileKeyring
+from api.adapters.root_key import RootKey
+from api.adapters.system import SystemClock, SystemRandomness
+from bench._engines import Engine, engines
+from bench._table import Goal, Table, Timing, arguments, at_once, scaled, timed
+from graph.model.access import Rule, RuleKind, SystemScope
+from graph.model.edges import Edge, EdgeType
+from graph.model.ids import NodeId, WorkspaceId, hosted_id
+from graph.model.nodes.bots import BotEntry, BotLogRow, BotPool
+from graph.model.nodes.knowledge import ModifierKind
+from graph.rules.guarding import guard_of, own_audience
+from graph.services.access.workspaces import add_workspace
+from graph.services.admin.keys import rotate
+from graph.services.admin.resealing import reseal_workspace
+from graph.services.deps import Deps
+from graph.services.pool_audit import PoolStep, record_step
+from graph.store.port import Writer
+from graph.store.query import Find
+from graph.store.sealing import Place, Vault
+
+TEXT = ("The desk by the window is mine until the end of April; after that Ben has it. " * 8)[:600]
+KIB = "x" * 1_024
+ENTRIES = 20
+READ_AT_ONCE = 50
+BY_KIB, BY_WRITE, ALL_ANEW = Goal(most_ms=0.015), Goal(most_ratio=1.1), Goal(most_ms=60_000)
+
+
+@dataclass
+class Bot:
+    """A bot's pool that is written to, in a workspace of its own."""
+
+    deps: Deps
+    workspace: WorkspaceId
+    numbers: count[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.bot = hosted_id("prn", self.workspace, "bot", container="agent")
+        self.pool = hosted_id(BotPool.PREFIX, self.workspace, "bot")
+        self.before = self.deps.vault.seal(self.place(NodeId("mem_before")), TEXT)
+
+    def place(self, id_: NodeId, name: str = "content") -> Place:
+        return Place(workspace=self.workspace, node=id_, field=name)
+
+    def entry(self, *, sealed_before: bool = False) -> BotEntry:
+        """Return the next entry; one that was sealed before is sealed for another place, which nobody opens."""
+        id_, now = self.deps.new_id(BotEntry.PREFIX), self.deps.now()
+        content = self.before if sealed_before else self.deps.vault.seal(self.place(id_), TEXT)
+        return BotEntry(
+            id=id_,
+            workspace=self.workspace,
+            pool=self.pool,
+            created_at=now,
+            bot_id=self.bot,
+            layer="fact",
+            content=content,
+            chars=len(TEXT),
+            tags=("from:u_1", f"topic{next(self.numbers) % 50}"),
+            sources=[{"chat": "c", "item": "i"}],
+            status="active",
+            updated_at=now,
+        )
+
+    def log_row(self, entry: BotEntry, *, sealed_before: bool = False) -> BotLogRow:
+        """Return the row of the log for an entry."""
+        id_ = self.deps.new_id(BotLogRow.PREFIX)
+        by = self.before if sealed_before else self.deps.vault.seal(self.place(id_, "by"), "u_1")
+        at = entry.created_at
+        return BotLogRow(
+            id=id_, workspace=self.workspace, pool=self.pool, created_at=at, entry_id=entry.id, version=1, at=at, by=by
+        )
+
+    async def write(self, *, sealed_before: bool = False) -> None:
+        """Write a change set of twenty entries."""
+        rules = frozenset({Rule(RuleKind.WORKSPACE, self.workspace)})
+        step = PoolStep(
+            operation="bot.learn", actor=self.bot, actor_kind=ModifierKind.AGENT, target=self.pool, rules=rules
+        )
+
+        async def work(writer: Writer) -> None:
+            await writer.lock([self.pool])
+            pool = (await writer.get(SystemScope(reason="benchmark"), [self.pool]))[self.pool]
+            assert isinstance(pool, BotPool)
+            entries = [self.entry(sealed_before=sealed_before) for _ in range(ENTRIES)]
+            guards = [guard_of(entry, rules) for entry in entries]
+            await writer.put(entries)
+            await writer.put([self.log_row(entry, sealed_before=sealed_before) for entry in entries])
+            await writer.link(
+                [
+                    Edge(type=EdgeType.CITES, source=entry.id, target=NodeId(f"cit_{number}"))
+                    for entry in entries
+                    for number in (1, 2)
+                ]
+            )
+            await writer.guard(guards)
+            await writer.admit([own_audience(guard) for guard in guards])
+            await record_step(writer, self.deps, pool, step, tx_id=self.deps.ids.new(), at=self.deps.now())
+
+        await self.deps.store.transact(work)
+
+    async def make(self) -> None:
+        """Write the pool."""
+        made = BotPool(
+            id=self.pool, workspace=self.workspace, pool=self.pool, created_at=self.deps.now(), bot_id=self.bot
+        )
+        await self.deps.store.transact(lambda writer: writer.put([made]))
+
+    async def fill(self, number: int) -> None:
+        """Write so many entries without guards, many at once."""
+        for start in range(0, number, 1_000):
+            entries = [self.entry() for _ in range(min(1_000, number - start))]
+            await self.deps.store.transact(lambda writer, found=entries: writer.put(found))  # type: ignore[misc]
+
+    async def read(self) -> None:
+        """Read and open a page of entries."""
+        scope = SystemScope(reason="benchmark", workspace=self.workspace)
+        async with self.deps.store.reading() as reader:
+            page = await reader.find(scope, Find(kind=BotEntry, first=READ_AT_ONCE))
+        for entry in page.nodes:
+            self.deps.vault.open(self.place(entry.id), entry.content)
+
+
+def keyed(engine: Engine) -> Deps:
+    """Return the ports of the core with a keyring in a file, as a server has it."""
+    file = Path(engine.folder) / "keyring.json"
+    keyring = FileKeyring(file, RootKey(f"file:{engine.folder / 'root.key'}", os.environ), SystemClock())
+    return replace(engine.deps, vault=Vault(keyring, SystemRandomness()))
+
+
+async def by_kib(bot: Bot, rounds: int, table: Table) -> None:
+    """Add what sealing and opening one KiB takes."""
+    vault, place = bot.deps.vault, bot.place(NodeId("mem_one"))
+    sealed = vault.seal(place, KIB)
+    batch = 100
+    for what, question in (
+        ("sealing 1 KiB", lambda: [vault.seal(place, KIB) for _ in range(batch)]),
+        ("opening 1 KiB", lambda: [vault.open(place, sealed) for _ in range(batch)]),
+    ):
+        table.add(what, (await timed(at_once(question), rounds)).per(batch), goal=BY_KIB)
+
+
+async def by_write(bot: Bot, rounds: int, table: Table) -> None:
+    """Add what a change set takes, and what it takes without sealing; the two take turns."""
+    walls: dict[bool, list[float]] = {False: [], True: []}
+    for number in range(2 * rounds + 10):
+        before = bool(number % 2)
+        began = time.perf_counter()
+        await bot.write(sealed_before=before)
+        if number >= 10:
+            walls[before].append(time.perf_counter() - began)
+    sealing, bare = (Timing.of(walls[before], [0.0]) for before in (False, True))
+    table.add(f"write of {ENTRIES} sealed entries", sealing, of="sealed before", reference=bare, goal=BY_WRITE)
+    p95 = [sorted(walls[before])[int(0.95 * rounds)] for before in (False, True)]
+    slow, slow_bare = (Timing(median=one, low=one, high=one, cpu=0) for one in p95)
+    table.add("the same, p95", slow, of="sealed before, p95", reference=slow_bare, goal=BY_WRITE)
+
+
+async def anew(bot: Bot, number: int, table: Table) -> None:
+    """Add how long sealing everything anew takes, and what readers waited meanwhile."""
+    await bot.fill(number)
+    deps, waits = bot.deps, list[float]()
+    alone = await timed(bot.read, 50)
+    key_id = (await rotate(deps, bot.workspace)).key_id
+    done = asyncio.Event()
+
+    async def reads() -> None:
+        while not done.is_set():
+            began = time.perf_counter()
+            await bot.read()
+            waits.append(time.perf_counter() - began)
+
+    reading, began, began_cpu = asyncio.create_task(reads()), time.perf_counter(), time.process_time()
+    found = await reseal_workspace(deps, bot.workspace, key_id, deps.store.transact)
+    wall, cpu = time.perf_counter() - began, time.process_time() - began_cpu
+    done.set()
+    await reading
+    if found.broken or found.moved < number:
+        raise SystemExit(f"{found.moved} of {number} were sealed anew, {len(found.broken)} are broken")
+    table.add(f"{found.moved:,} records sealed anew", Timing(median=wall, low=wall, high=wall, cpu=cpu), goal=ALL_ANEW)
+    table.add(
+        f"{len(waits)} reads of {READ_AT_ONCE} meanwhile",
+        Timing.of(waits, [0.0]),
+        of="the same with nothing beside",
+        reference=alone,
+    )
+
+
+async def made(deps: Deps, name: str) -> WorkspaceId:
+    """Make a workspace, which has a key then."""
+    return (await add_workspace(deps, name)).workspace.workspace
+
+
+async def main() -> None:
+    """Measure the embedded store."""
+    scale = arguments(__doc__).scale
+    table = Table("Sealing, embedded store", scale)
+    async with engines(heap_mb=512) as found:
+        deps = keyed(found[0])
+        writing, resealing = [Bot(deps=deps, workspace=await made(deps, name)) for name in ("writing", "resealing")]
+        await writing.make()
+        await by_kib(writing, scaled(200, scale, least=5), table)
+        await by_write(writing, scaled(400, scale, least=10), table)
+        await anew(resealing, scaled(100_000, scale, least=500), table)
+    table.print()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
