@@ -76,8 +76,8 @@ class SandboxMemory:
         """
         if memory.generate is None:
             return None
-        if any(memory.layout.shares_only_a_part_with(work.layout) for work in self.works):
-            raise MemoryLayoutClash("another layout of this session has one of the two directories; use both or none")
+        if any(memory.layout.clashes_with(work.layout) for work in self.works):
+            raise MemoryLayoutClash("another layout of this session has one of the two directories; share both or none")
         work = next((work for work in self.works if work.layout == memory.layout), None)
         if work is None:
             work = LayoutWork(layout=memory.layout, generate=memory.generate)

@@ -27,6 +27,8 @@ class MemoryLayoutConfig:
             object.__setattr__(self, field, _directory(field, getattr(self, field)))
         if self.memories_dir == self.sessions_dir:
             raise InvalidLayout("sessions_dir", "must be another directory than memories_dir")
+        if is_inside(self.sessions_dir, self.reserved):
+            raise InvalidLayout("sessions_dir", "must not lie where memory keeps its own files")
 
     @property
     def summary(self) -> str:
@@ -68,6 +70,12 @@ class MemoryLayoutConfig:
         """All directories, parents first."""
         return (self.memories_dir, self.sessions_dir, self.raw_memories_dir, self.summaries_dir, self.skills_dir)
 
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """Paths that hold what memory itself writes; no directory of any layout can lie there."""
+        files = (self.summary, self.index, self.raw_memories_file, self.selection)
+        return (*files, self.raw_memories_dir, self.summaries_dir)
+
     def rollout(self, rollout_id: str) -> str:
         """Return the path of a conversation file."""
         return f"{self.sessions_dir}/{rollout_id}.jsonl"
@@ -76,10 +84,18 @@ class MemoryLayoutConfig:
         """Return the path of a conversation's raw memory."""
         return f"{self.raw_memories_dir}/{rollout_id}.md"
 
-    def shares_only_a_part_with(self, other: MemoryLayoutConfig) -> bool:
-        """Tell whether the two have a directory in common and are not equal. Source: SB-96."""
-        return self != other and not {self.memories_dir, self.sessions_dir}.isdisjoint(
-            {other.memories_dir, other.sessions_dir}
+    def clashes_with(self, other: MemoryLayoutConfig) -> bool:
+        """Tell whether the two differ and have a directory in common, or one lies in the other's own files.
+
+        Source: SB-96.
+        """
+        own, others = (self.memories_dir, self.sessions_dir), (other.memories_dir, other.sessions_dir)
+        if self == other:
+            return False
+        return (
+            not set(own).isdisjoint(others)
+            or any(is_inside(directory, other.reserved) for directory in own)
+            or any(is_inside(directory, self.reserved) for directory in others)
         )
 
 
