@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dreaming.agents import learn_agent
+from dreaming.jobs import WorkContext
 from dreaming.models.making import OneModel
 from dreaming.models.port import ModelAnswer, ModelPort, ModelRequest, Role
 from dreaming.models.scripted import ScriptedModel
@@ -29,6 +30,7 @@ from graph.services.access.session import read
 from graph.services.agents.commands import forget, remember
 from graph.services.agents.memory import AgentEntryView, AgentMemoryView, agent_memory
 from graph.services.agents.promotion import promote
+from graph.services.deps import Deps
 from graph.services.sessions.turns import begin_turn, cancel_turn, queue_turn, resume_turn, suspend_turn
 from graph.store.query import And, By, Eq, Find
 from tests.support.session_room import SessionRoom
@@ -104,13 +106,13 @@ class LearningRoom(SessionRoom):
     def models(self) -> OneModel:
         return OneModel(model=self.stand)
 
-    def worker(self, owner: str = "") -> Worker:
-        """Return a worker for sessions and agents."""
+    def worker(self, owner: str = "", *, deps: Deps | None = None, model: ModelPort | None = None) -> Worker:
+        """Return a worker for sessions and agents; of another service, or with another model, if they are given."""
         return Worker(
-            deps=self.world.deps,
+            deps=deps or self.world.deps,
             anchor_minutes=0,
             handlers=HANDLERS,
-            models=self.models,
+            models=self.models if model is None else OneModel(model=model),
             on_step=lambda kind, outcome: self.outcomes.append(f"{kind} {outcome}"),
             owner=owner,
         )
@@ -150,6 +152,25 @@ class LearningRoom(SessionRoom):
         finally:
             task.cancel()
             self.stand.inner = self.model
+
+    async def die(self) -> None:
+        """Let a worker begin what is due and die before the answer comes: it writes nothing any more."""
+        model = HeldModel(self.model)
+        self.stand.inner = model
+        worker = self.worker("dead")
+        job = await worker._claim(list(HANDLERS))
+        assert job is not None
+        work = WorkContext(deps=self.world.deps, job=job, models=self.models)
+        task = asyncio.ensure_future(HANDLERS[job.kind](work))
+        await model.asked.wait()
+        task.cancel()
+        await asyncio.wait({task})
+        self.stand.inner = self.model
+
+    async def prolong(self, lease_until: int) -> None:
+        """Let the leases of jobs hold until a time, as heartbeats would."""
+        jobs = {job.id: {"lease_until": lease_until} for job in await self.jobs() if job.state == "running"}
+        await self.world.deps.store.transact(lambda writer: writer.patch_many(jobs))
 
     async def queue(self, turn: str, *, local: str = "ses_41", person: NodeId | None = None) -> None:
         """Let a turn wait."""
