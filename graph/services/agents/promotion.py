@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graph.model.errors import MissingObject
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.model.nodes.sessions import AgentMemory, ChangeCause, Session, SessionFact, SessionItem
 from graph.rules.agent_memory import carried_over, fact_items
 from graph.rules.rights import surface_rights
-from graph.rules.session_memory import NOT_FOUND
 from graph.services.access.commands import Command
 from graph.services.agents.state import VersionStep, entries_of, hold_memory, write_version
 from graph.services.sessions.finding import SESSIONS, hold_hosted, hold_session
@@ -23,8 +21,8 @@ async def promote(cmd: Command, session_id: NodeId) -> AgentMemory:
     A host promotes inside its object; anyone else who may write both the session and its agent.
 
     Raises:
-        MissingObject: ``SessionNotFound``: no such session, or not for the caller.
-        Forbidden: he is no host, and may not write both.
+        Forbidden: he is no host, and may not write both; whether there is such a session does not matter.
+        MissingObject: ``SessionNotFound``: no such session inside the object of a host.
     """
     session = await _held(cmd, session_id)
     pool = await hold_memory(cmd, session.agent_id)
@@ -46,12 +44,11 @@ async def promote(cmd: Command, session_id: NodeId) -> AgentMemory:
 async def _held(cmd: Command, session_id: NodeId) -> Session:
     """Lock the session that the caller may promote and return it."""
     found = (await cmd.writer.get(SESSIONS, [session_id])).get(session_id)
-    if not isinstance(found, Session) or found.workspace != cmd.caller.workspace:
-        raise MissingObject(NOT_FOUND)
-    own = surface_rights(cmd.facts, found.id, person=found.person_id)
-    if Right.WRITE in own and Right.WRITE in surface_rights(cmd.facts, found.agent_id):
-        return await hold_session(cmd.writer, found.id)
-    return await hold_hosted(cmd, found.id)
+    if isinstance(found, Session) and found.workspace == cmd.caller.workspace:
+        own = surface_rights(cmd.facts, found.id, person=found.person_id)
+        if Right.WRITE in own and Right.WRITE in surface_rights(cmd.facts, found.agent_id):
+            return await hold_session(cmd.writer, found.id)
+    return await hold_hosted(cmd, session_id)
 
 
 async def _types(cmd: Command, facts: Sequence[SessionFact]) -> Mapping[NodeId, str]:

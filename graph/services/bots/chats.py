@@ -13,6 +13,7 @@ from typing import Final
 
 from graph.model.edges import EdgeType
 from graph.model.errors import AlreadyExists, InvalidRequest, MissingObject, NotFound
+from graph.model.fields import Node
 from graph.model.ids import NodeId, hosted_id, local_part
 from graph.model.nodes.bots import Chat, ChatItem, Confession, Enrichment
 from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind
@@ -180,8 +181,9 @@ async def delete_chat_history(cmd: Command, chat_id: NodeId) -> int:
     await writer.patch_many({id_: {"text": None, "chars": 0} for id_ in with_text})
     turns = (await writer.find(CHATS, Find(kind=Turn, where=Eq("place_id", chat.id)))).nodes
     await writer.patch_many({turn.id: {"text": None, "rewrite": None, "entries": ()} for turn in turns})
-    for kind in (Confession, Enrichment):
-        page = await writer.find(CHATS, Find[Confession | Enrichment](kind=kind, where=Eq("chat_id", chat.id)))
+    kinds: tuple[type[Node], ...] = (Confession, Enrichment)
+    for kind in kinds:
+        page = await writer.find(CHATS, Find(kind=kind, where=Eq("chat_id", chat.id)))
         await writer.delete([node.id for node in page.nodes])
     await forget_calls_of_chat(writer, chat.id)
     await writer.patch(chat.id, {"deleted_at": cmd.at})

@@ -24,6 +24,7 @@ from tests.api.clients import Answer, GraphQLClient
 from tests.api.graphql.test_entries import an_entry
 from tests.support.clock import FakeClock
 from tests.support.dream_runs import job_of, run_in
+from tests.support.memory_places import places_of
 from tests.support.world import TeamWorld
 
 Gid = Callable[[NodeId], str]
@@ -51,6 +52,11 @@ class Row:
 def only_admins(call: str, *, selection: str = "{ __typename }", by: str = "dan") -> Row:
     """Return the row of what only admins may do, whatever it is about."""
     return Row(call=call, selection=selection, nothing="FORBIDDEN", by=by, admin=True)
+
+
+def only_hosts(call: str) -> Row:
+    """Return the row of what hosts report of sessions and chats; an admin is a host too (AD-5)."""
+    return Row(call=call, nothing="Forbidden", by="host", admin=True)
 
 
 EMPTY = '{"totalCount": 0, "edges": []}'
@@ -202,6 +208,65 @@ ROWS: Mapping[str, Row] = {
     "Mutation.provisionSkill": only_admins('provisionSkill(slug: "deploy", name: "Deploy", baseText: "t")'),
     "Mutation.setSkillEnabled": only_admins('setSkillEnabled(agentId: {owner}, skill: "deploy", enabled: true)'),
     "Mutation.releaseParked": Row(call="releaseParked(itemId: {source})", selection="", by="nobody"),
+    "Mutation.setAgent": only_admins("setAgent(id: {agent}, shared: true)"),
+    "Mutation.setServing": only_admins(
+        "setServing(agentId: {agent}, organizationId: {organization}, serves: true)", selection=""
+    ),
+    "Mutation.deleteAgent": only_admins("deleteAgent(id: {agent})"),
+    "Query.session": Row(call="session(sessionId: {session})", nothing="SessionNotFound"),
+    "Query.sessionMemory": Row(call="sessionMemory(sessionId: {session})", nothing="SessionNotFound"),
+    "Query.agentMemory": Row(call="agentMemory(agentId: {agent})", nothing="AgentNotFound"),
+    "Query.agentMemoryLog": Row(call="agentMemoryLog(agentId: {agent})", nothing="AgentNotFound"),
+    "Query.botMemory": Row(call="botMemory(botId: {agent})", nothing="BotNotFound"),
+    "Query.botMemoryLog": Row(call="botMemoryLog(botId: {agent})", nothing="BotNotFound"),
+    "Query.botMemorySettings": Row(call="botMemorySettings(botId: {agent})", nothing="BotNotFound"),
+    "Query.chatConfessions": Row(call="chatConfessions(chatId: {talk})", nothing="ChatNotFound"),
+    "Query.chatEnrichments": Row(call="chatEnrichments(chatId: {talk})", nothing="ChatNotFound"),
+    "Mutation.rememberSessionFact": Row(
+        call='rememberSessionFact(sessionId: {session}, expectedHead: "v", expectedRevision: 0, key: "k", '
+        'content: "c", kind: "fact")',
+        nothing="SessionNotFound",
+    ),
+    "Mutation.forgetSessionFact": Row(
+        call='forgetSessionFact(sessionId: {session}, expectedHead: "v", expectedRevision: 0, key: "k")',
+        nothing="SessionNotFound",
+    ),
+    "Mutation.configureSessionMemory": Row(
+        call='configureSessionMemory(sessionId: {session}, expectedHead: "v", expectedRevision: 0, use: false)',
+        nothing="SessionNotFound",
+    ),
+    "Mutation.refreshSessionMemory": Row(
+        call='refreshSessionMemory(sessionId: {session}, expectedHead: "v", expectedRevision: 0)',
+        nothing="SessionNotFound",
+    ),
+    "Mutation.rememberForAgent": Row(
+        call='rememberForAgent(agentId: {agent}, expectedVersion: 0, key: "k", content: "c", kind: "decision")',
+        nothing="AgentNotFound",
+    ),
+    "Mutation.forgetForAgent": Row(
+        call='forgetForAgent(agentId: {agent}, expectedVersion: 0, key: "k")', nothing="AgentNotFound"
+    ),
+    "Mutation.rememberForBot": Row(call='rememberForBot(botId: {agent}, content: "c")', nothing="BotNotFound"),
+    "Mutation.forgetForBot": Row(call="forgetForBot(botId: {agent}, id: {record})", nothing="BotNotFound"),
+    "Mutation.purgeBotMemory": Row(call='purgeBotMemory(botId: {agent}, tag: "chat:c")', nothing="BotNotFound"),
+    "Mutation.setBotMemorySettings": Row(
+        call='setBotMemorySettings(botId: {agent}, expectedVersion: 0, instructions: "i")', nothing="BotNotFound"
+    ),
+    "Mutation.createSession": only_hosts("createSession(agentId: {agent}, personId: {ana})"),
+    "Mutation.createChat": only_hosts("createChat(botId: {agent}, organizationId: {organization}, personId: {ana})"),
+    "Mutation.appendItem": only_hosts('appendItem(sessionId: {session}, item: {{type: "notification", text: "t"}})'),
+    "Mutation.queueTurn": only_hosts('queueTurn(sessionId: {session}, turn: "t2", personId: {ana})'),
+    "Mutation.beginTurn": only_hosts('beginTurn(chatId: {talk}, turn: "t2", operatorId: {ana}, input: "i")'),
+    "Mutation.suspendTurn": only_hosts('suspendTurn(sessionId: {session}, turn: "t1")'),
+    "Mutation.resumeTurn": only_hosts('resumeTurn(chatId: {talk}, turn: "t1")'),
+    "Mutation.completeTurn": only_hosts('completeTurn(sessionId: {session}, turn: "t1")'),
+    "Mutation.cancelTurn": only_hosts('cancelTurn(chatId: {talk}, turn: "t1")'),
+    "Mutation.confide": only_hosts('confide(chatId: {talk}, turn: "t1", text: "t")'),
+    "Mutation.forkSession": only_hosts('forkSession(sessionId: {session}, version: "v0")'),
+    "Mutation.restoreVersion": only_hosts('restoreVersion(sessionId: {session}, version: "v0")'),
+    "Mutation.promote": Row(call="promote(sessionId: {session})", nothing="Forbidden", admin=True),
+    "Mutation.deleteSession": Row(call="deleteSession(sessionId: {session})", nothing="Forbidden", admin=True),
+    "Mutation.deleteChatHistory": only_hosts("deleteChatHistory(chatId: {talk})"),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.dreamRunProgress": Row(call="dreamRunProgress(runId: {run})", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
@@ -234,7 +299,9 @@ async def ids_of(world: TeamWorld, ana: GraphQLClient, gid: Gid) -> dict[str, st
     await ana.ok(guide, id=gid(world.ana))
     run = await run_in(world, base)
     job = await job_of(world, "stage_a", f"{world.chat}:{base}", subject=world.chat)
+    places = await places_of(world)
     return {
+        **{name: gid(id_) for name, id_ in places.items()},
         "run": gid(run.id),
         "job": gid(job.id),
         "entry": entry,
@@ -286,6 +353,7 @@ async def test_nobody_and_an_expired_token_get_401(
     expired = await world.token(world.dan, expires_at=clock.now())
     ids = dict.fromkeys(("entry", "other", "source", "record", "material"), gid(world.ana))
     ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana", "run", "job"), gid(world.ana))
+    ids |= dict.fromkeys(("session", "talk", "agent", "organization"), gid(world.ana))
     answers = [await ask(client.as_(token), name, ids) for token in (None, expired)]
     assert [answer.status for answer in answers] == [401, 401]
     assert told(answers[0]) == told(answers[1])
@@ -332,7 +400,6 @@ async def test_to_those_who_may_the_same_document_answers_otherwise(
     row, ids = ROWS[name], await ids_of(world, ana, gid)
     who = {"ana": ana, "dan": dan, "host": host}[row.by]
     answer = await ask(who, name, ids)
-    assert "NOT_FOUND" not in answer.codes
-    assert "FORBIDDEN" not in answer.codes
+    assert not {"NOT_FOUND", "FORBIDDEN", "INTERNAL", row.nothing} & set(answer.codes)
     if not answer.errors and row.nothing.startswith(("{", "n")):
         assert answer.data["it"] != json.loads(row.nothing)

@@ -1,0 +1,75 @@
+"""What Ana has on the surfaces of sessions, agents and bots: a session, a chat with a turn each, and her rights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph.model.edges import Edge, EdgeType
+from graph.model.fields import Node
+from graph.model.ids import NodeId, hosted_id, node_id
+from graph.model.nodes.bots import BotPool, Chat
+from graph.model.nodes.people import Grant, Organization, Right
+from graph.model.nodes.sessions import Session, Turn
+from graph.rules.bot_entries import pool_of
+from graph.rules.scopes import session_rule
+from graph.services.access.guards import put_alone
+from graph.store.port import Writer
+from graph.store.sealing import Place
+from tests.support.world import TeamWorld
+
+
+async def places_of(world: TeamWorld) -> dict[str, NodeId]:
+    """Write them in one transaction and return their ids; Atlas is agent and bot, Ana may read and write it."""
+    ids = {
+        "session": hosted_id(Session.PREFIX, world.name, "s1"),
+        "talk": hosted_id(Chat.PREFIX, world.name, "c1"),
+        "agent": world.atlas,
+        "organization": hosted_id(Organization.PREFIX, world.name, "o1"),
+    }
+    await world.deps.store.transact(lambda writer: _write(world, writer, ids))
+    return ids
+
+
+async def _write(world: TeamWorld, writer: Writer, ids: dict[str, NodeId]) -> None:
+    now = world.deps.now()
+    base: dict[str, Any] = {"workspace": world.workspace, "created_at": now}
+    rights = [
+        Grant(
+            id=node_id("gra", f"{world.name}{right}"),
+            principal_id=world.ana,
+            right=right,
+            object_id=world.atlas,
+            **base,
+        )
+        for right in (Right.READ, Right.WRITE)
+    ]
+    await writer.put([Organization(id=ids["organization"], display_name="O", **base), *rights])
+    await writer.link([Edge(type=EdgeType.MEMBER_OF, source=world.ana, target=ids["organization"])])
+    await writer.increment(world.ana, "access_version")
+    pool = pool_of(world.workspace, world.atlas)
+    await writer.put([BotPool(id=pool, pool=pool, bot_id=world.atlas, **base)])
+    for node in _places(world, ids, base, pool):
+        place = getattr(node, "place_id", node.id)
+        await put_alone(writer, node, frozenset({session_rule(place, world.ana)}))
+
+
+def _places(world: TeamWorld, ids: dict[str, NodeId], base: dict[str, Any], pool: NodeId) -> list[Node]:
+    session, chat = ids["session"], ids["talk"]
+    given = hosted_id(Turn.PREFIX, world.name, "t1", container="cht:c1")
+    text = world.deps.vault.seal(Place(workspace=world.name, node=given, field="text"), '[["person", "Hi."]]')
+    turn: dict[str, Any] = {"agent_id": world.atlas, "person_id": world.ana, "state": "running", **base}
+    return [
+        Session(
+            id=session,
+            pool=session,
+            agent_id=world.atlas,
+            person_id=world.ana,
+            head="v0",
+            root_head="v0",
+            updated_at=base["created_at"],
+            **base,
+        ),
+        Chat(id=chat, pool=pool, bot_id=world.atlas, organization_id=ids["organization"], person_id=world.ana, **base),
+        Turn(id=hosted_id(Turn.PREFIX, world.name, "t1", container="ses:s1"), pool=session, place_id=session, **turn),
+        Turn(id=given, pool=pool, place_id=chat, text=text, **turn),
+    ]
