@@ -123,7 +123,6 @@ async def test_a_missing_key_is_told_by_its_id_and_nothing_is_made_in_its_place(
 
 
 @pytest.mark.req("AD-30")
-@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 async def test_a_rotation_seals_everything_anew_and_the_old_key_can_be_forgotten(
     deps: Deps, space: WorkspaceId, clock: HeldClock
 ) -> None:
