@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from rootward.sandbox.session import CommandResult
@@ -20,32 +20,56 @@ _DRAIN_S = 1.0
 
 async def execute(command: str, *, folder: Path, timeout_s: float) -> CommandResult:
     """Run a command and everything it starts; what still runs when it ends, or when the time is over, is stopped."""
-    process = await asyncio.create_subprocess_exec(
-        "/bin/sh",
-        "-c",
-        command,
-        cwd=folder,
-        env=_environment(folder),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
-    )
-    assert process.stdout is not None  # a pipe was asked for
-    output = asyncio.create_task(_collect(process.stdout))
-    timed_out = False
+    reading, writing = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "/bin/sh",
+            "-c",
+            command,
+            cwd=folder,
+            env=_environment(folder),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=writing,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    async with _reading(reading) as output:
+        timed_out = await _wait(process, timeout_s)
+        await asyncio.wait([output], timeout=_DRAIN_S)  # a process that left the group may hold the pipe
+        text = output.result() if output.done() else ""
+    return CommandResult(exit_code=process.returncode or 0, output=text, timed_out=timed_out)
+
+
+async def _wait(process: asyncio.subprocess.Process, timeout_s: float) -> bool:
+    """Wait for a process and stop its group; tell whether its time was over."""
     try:
         async with asyncio.timeout(timeout_s):
             await process.wait()
     except TimeoutError:
-        timed_out = True
+        return True
     finally:
         _stop(process.pid)
         await process.wait()
-        await asyncio.wait([output], timeout=_DRAIN_S)  # a process that left the group may hold the pipe
+    return False
+
+
+@asynccontextmanager
+async def _reading(pipe: int) -> AsyncIterator[asyncio.Task[str]]:
+    """Read a pipe of our own: asyncio's own ones hold back the end of a process until nobody else has them open."""
+    reader = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(pipe, "rb", 0))
+    output = asyncio.create_task(_collect(reader))
+    try:
+        yield output
+    finally:
         output.cancel()
-    text = output.result() if output.done() and not output.cancelled() else ""
-    return CommandResult(exit_code=process.returncode or 0, output=text, timed_out=timed_out)
+        transport.close()
 
 
 def _stop(group: int) -> None:
