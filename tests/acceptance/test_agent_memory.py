@@ -19,8 +19,9 @@ from graph.services.access.commands import command
 from graph.services.access.members import set_members
 from graph.services.access.serving import set_serving
 from graph.services.sessions.state import FactState
-from tests.acceptance.learning import AgentClient, clock, http, ports, room, stand
+from tests.acceptance.learning import clock, http, ports, room, stand
 from tests.api.conftest import ENGINES
+from tests.support.agent_client import AgentClient
 from tests.support.held_clock import HeldClock
 from tests.support.learning_room import AGENT, SESSION, LearningRoom, change, names, says, shown
 from tests.support.two_services import Meeting, MeetingModel

@@ -23,6 +23,7 @@ from graph.services.sessions.deleting import delete_session
 from graph.store.query import Eq, Find
 from tests.support.held_clock import HeldClock
 from tests.support.learning_room import LOOK, SESSION, LearningRoom, change, gone, names, says, shown
+from tests.support.logs import everything_logged
 
 
 def system(request: ModelRequest) -> str:
@@ -311,3 +312,17 @@ async def test_spent_budget_puts_learning_off_to_the_next_day(room: LearningRoom
     clock.advance(timedelta(days=1))
     assert await room.work() == ["learn_session done"]
     assert [job.state for job in await room.jobs()] == [JobState.SUCCEEDED]
+
+
+@pytest.mark.req("SM-127", "AM-53", "SM-122")
+async def test_learning_logs_counts_and_leaves_no_word_of_the_content(
+    room: LearningRoom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = change("marmalade-key", "Marmalade content.", sources=["i-20"])
+    room.model.on(SESSION, says(secret, {**secret, "kind": "marmalade"}, "marmalade"), "marmalade", says(secret))
+    with everything_logged():
+        await room.learned("t-1", "i-20", text="Say marmalade.")
+        await room.learned("t-2", "i-21", text="Say marmalade.")
+    assert [outcome for outcome, _ in await room.endings()] == ["applied", "failed"]
+    logged = capsys.readouterr()
+    assert "marmalade" not in (logged.out + logged.err + repr(await room.records()) + repr(await room.jobs())).lower()
