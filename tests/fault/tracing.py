@@ -59,23 +59,27 @@ def require_strace() -> None:
     pytest.skip(f"LEFT OUT: {reason}")
 
 
-def driver(store: Path, script: str, seed: int = 2, *, strace: tuple[str, ...] = ()) -> Run:
-    """Run the driver to its end."""
-    command = [*strace, sys.executable, "-m", "tests.fault.driver", str(store), script, str(seed)]
+DRIVER = "tests.fault.driver"
+
+
+def driver(store: Path, script: str, seed: int = 2, *, strace: tuple[str, ...] = (), module: str = DRIVER) -> Run:
+    """Run the driver, or another module that takes the same arguments, to its end."""
+    command = [*strace, sys.executable, "-m", module, str(store), script, str(seed)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=_TIME_LIMIT_S)
     return Run(lines=tuple(done.stdout.split("\n")), code=done.returncode, errors=done.stderr)
 
 
-def inject(store: Path, script: str, point: Point, what: str, seed: int = 2) -> Run:
+def inject(store: Path, script: str, point: Point, what: str, seed: int = 2, *, module: str = DRIVER) -> Run:
     """Run the driver with `what` done to it at a point, such as ``signal=KILL`` or ``error=EIO``."""
     options = ("-f", "-qq", "-e", f"trace={point.call}", "-o", "/dev/null")  # --seccomp-bpf miscounts in 6.1
-    return driver(store, script, seed, strace=("strace", *options, "-e", f"inject={point.call}:{what}:when={point.at}"))
+    strace = ("strace", *options, "-e", f"inject={point.call}:{what}:when={point.at}")
+    return driver(store, script, seed, strace=strace, module=module)
 
 
-def points(store: Path, script: str, log: Path, seed: int = 2) -> list[Point]:
+def points(store: Path, script: str, log: Path, seed: int = 2, *, module: str = DRIVER) -> list[Point]:
     """Return every point at which the script changes a file, in the thread that does so most, each call by itself."""
     options = ("-f", "-qq", "--seccomp-bpf", "-e", f"trace={','.join(WRITES)}", "-o", str(log))
-    run = driver(store, script, seed, strace=("strace", *options))
+    run = driver(store, script, seed, strace=("strace", *options), module=module)
     assert run.code == 0, run.errors
     calls: Counter[tuple[str, str]] = Counter()
     for line in log.read_text().splitlines():
