@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
-from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work
+from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work, workspace
 from graph.model.sealed import Sealed
 
 SCHEMA_VERSION = 6
@@ -78,6 +78,20 @@ KINDS: tuple[type[Node], ...] = (
     bots.Enrichment,
     bots.BotSpending,
     bots.BotCall,
+    workspace.WorkspaceMemory,
+    workspace.MemoryFile,
+    workspace.MemoryRevision,
+    workspace.MemoryProvider,
+    workspace.NamespaceClaim,
+    workspace.AgentProfile,
+    workspace.RunThread,
+    workspace.ThreadMount,
+    workspace.WorkspaceRun,
+    workspace.ContextCursor,
+    workspace.RunToolCall,
+    workspace.SandboxSession,
+    workspace.SandboxFile,
+    workspace.SandboxSnapshot,
     work.AuditRecord,
     work.Anchor,
     work.AdminRecord,

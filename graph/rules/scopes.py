@@ -15,8 +15,9 @@ from graph.model.ids import NodeId, WorkspaceId, prefix_of
 from graph.model.nodes.bots import Chat
 from graph.model.nodes.evidence import ChannelKind
 from graph.model.nodes.knowledge import KbKind
-from graph.model.nodes.people import PrincipalKind, Right
+from graph.model.nodes.people import PrincipalKind, Right, Workspace
 from graph.model.nodes.sessions import Session
+from graph.model.nodes.workspace import WorkspaceMemory
 from graph.rules.rights import (
     ChannelFacts,
     ViewerFacts,
@@ -311,6 +312,11 @@ def session_rule(place: NodeId, person: NodeId | None) -> Rule:
     return for_rule([f"object:{place}", *([] if person is None else [f"person:{person}"])])
 
 
+def workspace_rule(workspace_node: NodeId, memory: NodeId | None = None) -> Rule:
+    """Return the rule of workspace memory: who holds a verb on the whole workspace, or on the one memory (FM-3)."""
+    return for_rule([f"object:{workspace_node}", *([] if memory is None else [f"object:{memory}"])])
+
+
 def group_viewer(workspace: WorkspaceId, group: NodeId, organization: NodeId, bots: Iterable[NodeId]) -> Viewer:
     """Return a channel group as a reader of bot memory, in an organization (BM section 4).
 
@@ -352,7 +358,7 @@ def _held_of_surfaces(facts: ViewerFacts) -> Iterator[Rule]:
             yield for_rule([f"object:{grant.object_id}"])
 
 
-_PLACES = frozenset({Session.PREFIX, Chat.PREFIX})
+_PLACES = frozenset({Session.PREFIX, Chat.PREFIX, Workspace.PREFIX, WorkspaceMemory.PREFIX})
 
 
 def _held_by_roles(facts: ViewerFacts) -> Iterator[Rule]:
