@@ -56,6 +56,7 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.AlreadyExists: Row("ALREADY_EXISTS", 409, CONFLICT),
     errors.SurfaceConflict: Row("CONFLICT", 409, CONFLICT),
     errors.LeaseLost: Row("LEASE_LOST", 409, CONFLICT),
+    errors.WorkspaceRefused: Row("WORKSPACE_REFUSED", 409, CONFLICT),
     errors.QueryTooComplex: Row("QUERY_TOO_COMPLEX", 400, INVALID_PARAMS),
     errors.StoreError: Row("STORE_UNAVAILABLE", 503, AWAY),
     errors.StoreUnavailable: Row("STORE_UNAVAILABLE", 503, AWAY),
@@ -75,6 +76,22 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.SearchUnavailable: Row("SEARCH_UNAVAILABLE", 503, AWAY),
 }
 
+WORKSPACE_STATES: Mapping[str, int] = {
+    "invalid_argument": 400,
+    "invalid_cursor": 400,
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "already_exists": 409,
+    "conflict": 409,
+    "precondition_failed": 412,
+    "payload_too_large": 413,
+    "disabled": 422,
+    "precondition_required": 428,
+    "unavailable": 503,
+}
+"""The HTTP status of each code of workspace memory (FM-6)."""
+
 MASKED = "an unexpected fault; look it up in the log by the request id"
 
 
@@ -84,6 +101,8 @@ def row_of(error: BaseException) -> Row:
     >>> row_of(errors.NotFound()).http, row_of(KeyError()).code
     (404, 'INTERNAL')
     """
+    if isinstance(error, errors.WorkspaceRefused):
+        return Row(error.refusal, WORKSPACE_STATES.get(error.refusal, 409), CONFLICT)
     for kind in type(error).__mro__:
         if kind in TABLE:
             return TABLE[kind]

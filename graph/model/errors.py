@@ -20,6 +20,7 @@ RootwardError
 │   ├── AlreadyExists        a unique key is taken
 │   ├── SurfaceConflict      the conflict of a surface by its own name, with a reason, such as ``stale``
 │   └── LeaseLost            a worker no longer has the job it was doing; nothing was written
+├── WorkspaceRefused         workspace memory refuses, by a code of its contract, with details (FM-5 to FM-7)
 ├── QueryTooComplex          refused before it runs
 ├── FetchRefused             a web page may not be fetched
 ├── SyncFailed               a connector's place could not be read; its mirrors stay as they are
@@ -224,6 +225,24 @@ class LeaseLost(Conflict):
 
     def __init__(self, message: str = "the job is no longer this worker's") -> None:
         super().__init__(message)
+
+
+class WorkspaceRefused(RootwardError):
+    """A refusal of workspace or sandbox memory by the contract's own code, such as ``precondition_failed``.
+
+    Source: FM-5 to FM-7. Details never echo content, but for `current`, the file that a stale tag missed (FM-57).
+    """
+
+    code = "WORKSPACE_REFUSED"
+
+    def __init__(self, refusal: str, message: str, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.refusal = refusal
+
+    @property
+    def wire_code(self) -> str:
+        """The contract's own code."""
+        return self.refusal
 
 
 class QueryTooComplex(RootwardError):
