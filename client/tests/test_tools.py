@@ -13,9 +13,9 @@ import pytest
 from rootward import LocalSandboxSession, ModelResponse, filesystem, run, shell
 from rootward.models import call
 from rootward.testing import ScriptedModel
+from sandbox_world import World, files_of, outputs_of, text_in
 
 Call: TypeAlias = tuple[str, Mapping[str, object]]
-from sandbox_world import World, files_of, outputs_of, text_in
 
 
 async def told(
