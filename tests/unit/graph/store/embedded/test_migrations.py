@@ -9,7 +9,8 @@ import pytest
 
 from graph.model.access import SystemScope
 from graph.model.errors import StoreNewer
-from graph.model.ids import WorkspaceId
+from graph.model.ids import NodeId, WorkspaceId
+from graph.model.nodes.learning import ModelCall
 from graph.model.nodes.work import AuditRecord
 from graph.model.schema import SCHEMA_VERSION, kinds
 from graph.rules.audit_chain import SealedAudit
@@ -149,3 +150,41 @@ def test_every_kind_has_a_table_with_its_unique_keys() -> None:
             "SELECT count(*) FROM pragma_index_list(?) WHERE \"unique\" AND origin = 'c'", (f"n_{name}",)
         )
         assert found.get == len(spec.unique), name
+
+
+@pytest.mark.req("BM-186")
+async def test_answers_of_models_that_were_kept_plainly_are_gone_from_the_file(path: Path, clock: FakeClock) -> None:
+    """Up to the fifth form they were; what still needs one asks anew."""
+    store = EmbeddedStore(path, clock=clock)
+    await store.open()
+    workspace = WorkspaceId("w")
+    call = ModelCall(
+        id=NodeId("mcl_1"),
+        workspace=workspace,
+        created_at=clock.now(),
+        call_key="k",
+        purpose="p",
+        prompt="p@1",
+        model="m",
+        state="answered",
+    )
+    await store.transact(lambda writer: writer.put([call]))
+    await store.close()
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE n_ModelCall SET answer = 'the canary sings'")
+    db.execute("DELETE FROM migration WHERE number > 5")
+    db.pragma("user_version", 5)
+    db.close()
+    assert _holds(path, b"canary")
+    await store.open()
+    async with store.reading() as reader:
+        found = (await reader.get(SYSTEM, [call.id]))[call.id]
+    await store.close()
+    assert isinstance(found, ModelCall)
+    assert (found.answer, found.state) == (None, "unusable")
+    assert not _holds(path, b"canary")
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Tell whether a file of the store, or one beside it, holds these bytes."""
+    return any(data in file.read_bytes() for file in path.parent.iterdir())
