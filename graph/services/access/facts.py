@@ -13,8 +13,9 @@ from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.people import Grant, Group, Organization, Principal, PrincipalKind, Right
 from graph.model.time import Millis
+from graph.rules.bot_entries import pool_of
 from graph.rules.pools import channel_facts, conversation_facts, is_over
-from graph.rules.rights import ChannelFacts, GrantFact, ViewerFacts
+from graph.rules.rights import ChannelFacts, GrantFact, ViewerFacts, readable_agents
 from graph.rules.scopes import ConversationFacts
 from graph.services.access.caller import Caller
 from graph.store.port import Reader
@@ -122,29 +123,24 @@ async def load_conversation(
     return conversation, conversation_facts(conversation, channel, over=over)
 
 
-async def access_versions(reader: Reader, caller: Caller, others: Iterable[NodeId] = ()) -> dict[NodeId, int]:
-    """Return the access versions of the caller, of other people and of all pools of his workspace.
-
-    They move with grants, membership, status, tags and withdrawals, not with ordinary writes (KN-116).
-    """
-    found = (await reader.get(VIEWER_FACTS, [caller.principal, *others])).values()
-    versions = await pool_versions(reader, caller)
-    return versions | {node.id: node.access_version for node in found if isinstance(node, Principal)}
-
-
 async def versions_of(reader: Reader, ids: Sequence[NodeId]) -> dict[NodeId, int]:
     """Return the access versions of these people, agents and pools, as far as they are there."""
     found = await reader.get(VIEWER_FACTS, ids)
     return {node.id: node.access_version for node in found.values() if isinstance(node, Principal | BotPool)}
 
 
-async def pool_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
-    """Return the access versions of all pools of the caller's workspace whose rules may move."""
-    where = Eq("workspace", caller.workspace)
-    bases = (await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=where))).nodes
-    pools = (await reader.find(VIEWER_FACTS, Find(kind=BotPool, where=where))).nodes
-    versions = {base.id: base.access_version for base in bases}
-    return versions | {pool.id: pool.access_version for pool in pools}
+async def base_versions(reader: Reader, caller: Caller) -> dict[NodeId, int]:
+    """Return the access versions of all knowledge bases of the caller's workspace.
+
+    They move with grants, membership, status, tags and withdrawals, not with ordinary writes (KN-116).
+    """
+    bases = await reader.find(VIEWER_FACTS, Find(kind=KnowledgeBase, where=Eq("workspace", caller.workspace)))
+    return {base.id: base.access_version for base in bases.nodes}
+
+
+def bot_pools(facts: ViewerFacts) -> list[NodeId]:
+    """Return the pools of the bots that a principal reads, whether or not they are there yet."""
+    return [pool_of(facts.workspace, agent) for agent in readable_agents(facts) if prefix_of(agent) == Principal.PREFIX]
 
 
 async def _agents(reader: Reader, caller: Caller) -> frozenset[NodeId]:

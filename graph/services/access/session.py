@@ -23,7 +23,7 @@ from graph.rules.scopes import ConversationFacts, make_viewer, needs_access_reco
 from graph.rules.visibility import Decided, SourceGraph, source_graph, visible_to
 from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
-from graph.services.access.facts import access_versions, load_conversation, load_facts, pool_versions
+from graph.services.access.facts import base_versions, bot_pools, load_conversation, load_facts, versions_of
 from graph.services.audience import law_edge
 from graph.services.deps import Deps
 from graph.store.port import Isolation, Reader
@@ -48,6 +48,7 @@ class Session:
         recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
         versions: access versions when the session was opened; None where the reader keeps one state.
         others: access versions of further people whose rights the work rests on, from when they were read first.
+        watched: pools of bots whose access versions are among `versions`, if they are there; see `watch`.
         proved: what the law said to each viewer so far in this one state, so that what many statements rest on is
             walked once; None inside a write, whose state changes.
     """
@@ -62,14 +63,26 @@ class Session:
     recorded: set[NodeId] = field(default_factory=set)
     versions: dict[NodeId, int] | None = None
     others: dict[NodeId, int] = field(default_factory=dict)
+    watched: set[NodeId] = field(default_factory=set)
     proved: dict[Viewer, Decided] | None = None
 
     async def moved(self) -> bool:
         """True if rights moved since the session was opened; never on a store whose readers keep one state."""
         if self.versions is None:
             return False
-        now = await access_versions(self.reader, self.caller, self.others)
+        watched = [self.caller.principal, *self.others, *self.watched]
+        now = {**await base_versions(self.reader, self.caller), **await versions_of(self.reader, watched)}
         return now != {**self.others, **self.versions}
+
+    async def watch(self, pools: Iterable[NodeId]) -> None:
+        """Let `moved` notice what changes in the pools of these bots from here on; those that the caller reads are.
+
+        Call it before anything of the pool is read.
+        """
+        fresh = sorted(set(pools) - self.watched)
+        if self.versions is not None and fresh:
+            self.versions |= await versions_of(self.reader, fresh)
+            self.watched.update(fresh)
 
     async def facts_of(self, other: Caller) -> ViewerFacts:
         """Return the facts about somebody else for whom something is done, such as the person of a chat.
@@ -83,6 +96,7 @@ class Session:
         facts = await load_facts(self.reader, other)
         if other.principal != self.caller.principal:
             self.others.setdefault(other.principal, facts.access_version)
+        await self.watch(bot_pools(facts))
         return facts
 
     def narrowed(self, pools: Iterable[NodeId]) -> Viewer:
@@ -198,12 +212,12 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
     """
     async with deps.store.reading() as reader:
         # Before the facts: a right that goes between the two must be noticed at the end.
-        versions = None if deps.store.isolation is Isolation.SNAPSHOT else await pool_versions(reader, caller)
+        versions = None if deps.store.isolation is Isolation.SNAPSHOT else await base_versions(reader, caller)
         facts = await load_facts(reader, caller)
         if versions is not None:
             versions[caller.principal] = facts.access_version
         viewer = make_viewer(facts)
-        yield Session(
+        session = Session(
             deps=deps,
             reader=ProvingReader(reader, caller.workspace),
             caller=caller,
@@ -212,6 +226,8 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
             versions=versions,
             proved={},
         )
+        await session.watch(bot_pools(facts))
+        yield session
 
 
 async def read(deps: Deps, caller: Caller, work: Callable[[Session], Awaitable[T]]) -> tuple[T, Session]:

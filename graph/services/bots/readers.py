@@ -42,6 +42,7 @@ async def reads_in(session: Session, bot: Bot, chat: Chat) -> PoolReads:
     Raises:
         NotFound: the person of the chat is no more.
     """
+    await session.watch([bot.pool])
     return await reads_of_chat(session.deps, session.reader, bot, chat, session.facts_of)
 
 

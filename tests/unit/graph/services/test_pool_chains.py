@@ -44,7 +44,6 @@ from tests.unit.graph.services.asking import ask, run
 
 pytestmark = pytest.mark.req("AD-26", "AD-27")
 SYSTEM = SystemScope(reason="looking in a test")
-ENGINES = ["memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 
 
 class Chains:
@@ -138,7 +137,6 @@ async def tamper(world: TeamWorld, pool: NodeId, seq: int, **changes: object) ->
     await world.deps.store.transact(work)
 
 
-@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 async def test_everybody_follows_the_chains_of_the_pools_he_reads(world: TeamWorld, chains: Chains) -> None:
     ben, ana = await verified(world, world.ben), await verified(world, world.ana)
     assert [(found.pool, found.report.head.seq) for found in ben.pools] == [(chains.session, 2)]
