@@ -15,8 +15,8 @@ from graph.model.nodes.sessions import Turn
 from graph.services.access.session import Session
 from graph.services.bots.chat_access import find_chat, text_place
 from graph.services.bots.pool import bot_of, find_pool
-from graph.services.bots.reading import PoolReads, caller_reads, content_place, tagged
-from graph.services.bots.records import chat_of, may_show, readers_of
+from graph.services.bots.reading import caller_reads, content_place, tagged
+from graph.services.bots.records import chat_of, readers_of
 from graph.services.bots.turns import opened_input
 from graph.services.deps import Deps
 from graph.store.query import By, Eq, Find
@@ -81,18 +81,26 @@ async def chat_records(session: Session, chat_id: NodeId, kind: type[R]) -> Sequ
 
 
 async def usable_records(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, bool]:
-    """Tell of records that the caller was found to see whether what rests on entries may be told now (BM-173)."""
+    """Tell of records that the caller was found to see whether what rests on entries may be told now (BM-173).
+
+    Round trips grow with the chats, not with the records.
+    """
     found = await session.reader.get(session.viewer, ids)
-    records = [node for node in found.values() if isinstance(node, Confession | Enrichment)]
-    readers = {id_: await _readers(session, id_) for id_ in sorted({record.chat_id for record in records})}
-    return {record.id: await _is_usable(readers[record.chat_id], record) for record in records}
+    by_chat: dict[NodeId, list[Record]] = {}
+    for node in found.values():
+        if isinstance(node, Confession | Enrichment):
+            by_chat.setdefault(node.chat_id, []).append(node)
+    usable: dict[NodeId, bool] = {}
+    for chat_id, records in by_chat.items():
+        supported = await _supported(session, chat_id, {entry for record in records for entry in record.entries})
+        usable |= {record.id: supported is not None and supported.issuperset(record.entries) for record in records}
+    return usable
 
 
-async def _is_usable(readers: Sequence[PoolReads] | None, record: Record) -> bool:
-    return readers is not None and await may_show(readers, record.entries)
-
-
-async def _readers(session: Session, chat_id: NodeId) -> Sequence[PoolReads] | None:
-    """Return whose view decides in a chat; None for one that is gone."""
+async def _supported(session: Session, chat_id: NodeId, entries: Collection[str]) -> frozenset[NodeId] | None:
+    """Return those of the entries that everyone may use whose view decides in a chat; None if the chat is gone."""
     chat = await find_chat(session.reader, chat_id)
-    return None if chat is None else await readers_of(session, chat)
+    if chat is None:
+        return None
+    views = [await reads.support(entries) for reads in await readers_of(session, chat)]
+    return frozenset.intersection(*views)
