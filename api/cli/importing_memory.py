@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from rich.console import Console
@@ -34,12 +35,12 @@ async def import_bot_memory(chosen: Chosen, path: Path, bot: str, out: Console) 
         else:
             counts = await load(link.deps, await authenticate(link.deps, token), bot, path)
     out.print(
-        f"{path.name}: {counts.entries} entries, {counts.known} known, {counts.chats} chats, {counts.items} items"
+        f"{path.name}: {counts.entries} entries taken in, {counts.known} known, version {counts.version} of {bot}"
     )
-    out.print(f"  {counts.records} confessions and enrichments; the memory of {bot} is at version {counts.version}")
+    out.print(f"  {counts.chats} chats, {counts.items} items, {counts.records} confessions and enrichments")
 
 
 async def load(deps: Deps, caller: Caller, bot: str, path: Path) -> ImportCounts:
     """Read a file and take it into the memory of a bot of the caller's workspace."""
-    old = read_bot_memory_file(path)
+    old = await asyncio.to_thread(read_bot_memory_file, path)
     return await command(deps, caller, lambda cmd: import_memory(cmd, bot_id(caller.workspace, bot), old))
