@@ -43,7 +43,7 @@ _OF_SESSION: Final[Kinds] = (
     (memory.SessionFact, "session_id"),
     (memory.SessionChange, "session_id"),
 )
-_OF_CHAT: Final[Kinds] = ((bots.Confession, "chat_id"), (bots.Enrichment, "chat_id"))
+_OF_CHAT: Final[Kinds] = ((bots.Confession, "chat_id"), (bots.Enrichment, "chat_id"), (bots.BotCall, "chat_id"))
 _OF_POOL: Final[Kinds] = ((memory.AgentChange, "pool"), (bots.BotLogRow, "pool"))
 _OF_AGENT: Final[Kinds] = (
     (memory.AgentEntry, "agent_id"),
@@ -51,6 +51,7 @@ _OF_AGENT: Final[Kinds] = (
     (memory.Turn, "agent_id"),
     (bots.BotEntry, "bot_id"),
     (bots.BotRun, "bot_id"),
+    (bots.BotCall, "bot_id"),
     (bots.BotSpending, "bot_id"),
 )
 _OPEN_JOBS: Final = (JobState.QUEUED, JobState.RUNNING, JobState.PARKED)

@@ -296,6 +296,10 @@ def _everything(world: TeamWorld, agent: NodeId, org: NodeId) -> dict[str, Node]
         "run": bots.BotRun(id=ids("brn"), **in_pool, bot_id=agent, chat_id=cht, turn_id=trn, state="done"),
         "confession": bots.Confession(id=cnf, **in_pool, chat_id=cht, turn_id=trn, text=sealed(cnf, "text")),
         "enrichment": bots.Enrichment(id=enr, **in_pool, chat_id=cht, turn_id=trn, text=sealed(enr, "text")),
+        "call": bots.BotCall(
+            id=ids("bcl"), **in_pool, bot_id=agent, chat_id=cht, purpose="bot.learn", prompt="p", model="m",
+            state="answered", request=sealed(cnf, "request"),
+        ),
         "spending": bots.BotSpending(id=ids("bsp"), **base, bot_id=agent, day="2025-05-10"),
         "audit": AuditRecord(
             id=ids("aud"), **in_pool, seq=1, tx_id="t", recorded_at=now, actor_id=world.eve, actor_kind="human",
