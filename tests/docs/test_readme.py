@@ -20,6 +20,7 @@ OF_MAKE = ("make run", "make test")
 RUN_HERE = (
     "back-up-and-restore.md",
     "connect-documents.md",
+    "session-memory.md",
     "tokens-and-rights.md",
     "use-a-model.md",
     "use-graphql.md",
