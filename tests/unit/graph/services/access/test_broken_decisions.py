@@ -21,7 +21,7 @@ from tests.support.operations import apply, block, cite, create, made
 from tests.support.world import TeamWorld
 
 Look = Callable[[Deps, NodeId], Coroutine[object, object, tuple[object, ...]]]
-BROKEN = 16
+BROKEN = 22
 """More calls than one look makes."""
 
 
