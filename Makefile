@@ -20,14 +20,14 @@ help: ## List the commands
 
 setup: $(READY) ## Install everything into .venv (done by the other commands where needed)
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml client/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Rootward needs Python 3.11 or newer; set PYTHON to one, as in: make setup PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) \
 		|| { echo "Python has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
 	@echo 'Installing the libraries into $(VENV): one to three minutes, once ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e . -e ./client
 	@touch $@
 
 run: $(READY) ## Start the service on the embedded store, with a sample workspace the first time

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+TESTS = ("tests", "client/tests")
+"""Where tests lie."""
 
 _DECLARED = re.compile(r"^(?:- |\| )\*\*([A-Z]{2}-\d+)\*\*", re.MULTILINE)
 _ID = re.compile(r"([A-Z]{2})-(\d+)")
@@ -224,7 +226,7 @@ def read_report(root: Path) -> Report:
     contracts = root / "docs" / "contracts"
     return judge(
         _texts(root, sorted(contracts.glob("*.md"))),
-        _texts(root, sorted((root / "tests").rglob("test_*.py"))),
+        _texts(root, [path for folder in TESTS for path in sorted((root / folder).rglob("test_*.py"))]),
         tomllib.loads((contracts / "built.toml").read_text(encoding="utf-8")),
     )
 

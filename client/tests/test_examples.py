@@ -45,7 +45,8 @@ def test_the_readme_tells_the_truth() -> None:
 def _pythons() -> list[str]:
     """Every Python from 3.11 that this machine has: on the path, of the system, and of pyenv."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    folders = [*os.environ["PATH"].split(os.pathsep), "/usr/bin", "/usr/local/bin", *pyenv.glob("versions/*/bin")]
+    folders: list[str] = [*os.environ["PATH"].split(os.pathsep), "/usr/bin", "/usr/local/bin"]
+    folders += map(str, pyenv.glob("versions/*/bin"))
     names = [f"python3.{minor}" for minor in range(11, 20)]
     found = {os.path.realpath(os.path.join(folder, name)) for name in names for folder in folders}
     return sorted(python for python in {*found, os.path.realpath(sys.executable)} if _is_python(python))

@@ -1,6 +1,7 @@
 """The requirements tool: what counts as a test of an id, and what makes it fail."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +95,17 @@ def test_the_contracts_of_this_checkout_declare_every_requirement_without_gaps()
         numbers.setdefault(one.prefix, []).append(one.number)
     assert len(declared) == 1_141
     assert {prefix: found for prefix, found in numbers.items() if found != list(range(1, len(found) + 1))} == {}
+
+
+def test_tests_of_the_python_library_count(tmp_path: Path) -> None:
+    for path, text in {
+        "docs/contracts/a.md": CONTRACT["a.md"],
+        "docs/contracts/built.toml": 'built = ["KN-1", "FM-1"]',
+        "tests/test_a.py": '@pytest.mark.req("KN-1")\ndef test_it(): ...\n',
+        "client/tests/test_b.py": '@pytest.mark.req("FM-1")\ndef test_it(): ...\n',
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    report = read_report(tmp_path)
+    assert names(report.covered) == {"KN-1", "FM-1"}
+    assert not report.fails
