@@ -43,13 +43,15 @@ async def test_an_entry_shows_as_the_contract_writes_it(room: BotRoom, u_1: Rest
     assert id_.islower()
 
 
-@pytest.mark.req("BM-1", "BM-2", "BM-5", "BM-6", "BM-23")
+@pytest.mark.req("BM-1", "BM-2", "BM-5", "BM-6", "BM-9", "BM-23")
 async def test_one_pool_is_fed_by_all_chats_of_a_bot_and_by_no_other_surface(room: BotRoom, u_1: Rest) -> None:
     private, shared = await room.fact("From a private chat."), await room.group_fact("From a channel.")
     kept = (await u_1.remember("From a person.")).body["entry"]["id"]
 
-    assert set(await u_1.ids()) == {private, shared, kept}
-    assert (await u_1.send("GET")).body["version"] == 3
+    concluded = await room.observe("From both.", private, shared)
+    layers = {entry["id"]: entry["layer"] for entry in await u_1.memory()}
+    assert layers == {private: "fact", shared: "fact", kept: "pinned", concluded: "observation"}
+    assert (await u_1.send("GET")).body["version"] == 4
     await room.world.grant(room.person("u_1"), Right.READ, room.world.atlas)
     assert await replace(u_1, bot="atlas").ids() == []
     async with room.deps.store.reading() as reader:
