@@ -120,7 +120,7 @@ def may_replace(original: str, rewrite: str, *, ids: Collection[str] = ()) -> bo
         return False
     if any(id_ in rewrite and id_ not in original for id_ in ids):
         return False
-    return _kept(_passages(original), rewrite) and not Counter(_numbers(original)) - Counter(_numbers(rewrite))
+    return not any(Counter(find(original)) - Counter(find(rewrite)) for find in (_code, _urls, _quoted, _numbers))
 
 
 _FENCED = re.compile(r"```.*?```|~~~.*?~~~", re.DOTALL)
@@ -134,18 +134,19 @@ _QUOTED = re.compile(
 _NUMBER = re.compile(r"(?:(?<![\w.])[-+−])?\d+(?:[.,:/\-·٫٬]\d+)*%?")
 
 
-def _passages(text: str) -> Iterator[str]:
-    """Yield every code passage, URL and quotation of a text, with its marks (a URL without the sentence's own)."""
+def _code(text: str) -> Iterator[str]:
     yield from _FENCED.findall(text)
-    rest = _FENCED.sub(" ", text)
-    yield from _INLINE.findall(rest)
-    yield from (url.rstrip(_TRAILING) for url in _URL.findall(rest))
-    yield from (quoted[1:-1] for quoted in _QUOTED.findall(rest))
+    yield from _INLINE.findall(_FENCED.sub(" ", text))
 
 
-def _kept(passages: Iterator[str], rewrite: str) -> bool:
-    """Return whether each passage stands in the rewrite as often as it was found."""
-    return all(rewrite.count(passage) >= times for passage, times in Counter(passages).items())
+def _urls(text: str) -> Iterator[str]:
+    """Yield every URL, without the marks of the sentence behind it."""
+    return (url.rstrip(_TRAILING) for url in _URL.findall(text))
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Yield what stands in quotation marks; which marks does not matter."""
+    return (quoted[1:-1] for quoted in _QUOTED.findall(_FENCED.sub(" ", text)))
 
 
 def _numbers(text: str) -> Iterator[str]:
