@@ -43,7 +43,7 @@ async def test_03_retracted_stays_retracted(room: LearningRoom, ana: SessionClie
     assert (await ana.memory())["entries"]["venue"]["status"] == "active"
 
 
-@pytest.mark.req("SM-53", "SM-103", "SM-104", "SM-120")
+@pytest.mark.req("SM-53", "SM-77", "SM-103", "SM-104", "SM-120", "SM-125")
 async def test_04_edit_during_learning(room: LearningRoom, ana: SessionClient) -> None:
     await room.start()
     room.model.on(SESSION, says(change("venue", "Lisbon.", sources=["i-20"]), change("date", "May.", sources=["i-20"])))

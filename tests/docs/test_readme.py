@@ -18,6 +18,7 @@ README = ROOT / "README.md"
 OF_MAKE = ("make run", "make test")
 """Blocks that are one command of make: their recipes are looked at, and what `run` starts is the server of the test."""
 RUN_HERE = (
+    "agent-memory.md",
     "back-up-and-restore.md",
     "connect-documents.md",
     "session-memory.md",
@@ -126,6 +127,7 @@ def test_the_block_for_neo4j_runs_on_a_real_one(clone: Clone, neo4j_uri: str) ->
     token = clone.folder / "neo4j-data" / "admin.token"
     assert token.stat().st_mode & 0o777 == 0o600
     assert "nothing is to be done" in said
+    asyncio.run(wipe(neo4j_uri))  # nobody else has the keys of this store
 
 
 @pytest.mark.req("AD-36")
