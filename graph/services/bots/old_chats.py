@@ -19,7 +19,7 @@ from graph.model.nodes.people import Group, Organization, Principal
 from graph.model.sealed import Sealed
 from graph.rules import bot_tags
 from graph.rules.bot_old_memory import OldConfession, OldEnrichment, OldItem, OldMemory, item_id
-from graph.services.access.guards import put_alone
+from graph.rules.guarding import guard_of, own_audience
 from graph.services.bots.chat_access import rules_of_chat, text_place, turn_id
 from graph.services.deps import Deps
 from graph.store.port import Writer
@@ -64,8 +64,11 @@ class OldChats:
         Raises:
             NotFound: one names a chat that is in neither the file nor the pool.
         """
-        chats = await self._held({self._chat_id(item.chat) for item in old.items})
-        return sum([await self._items_of(chat, old.items) for chat in chats.values()])
+        of_chat: dict[NodeId, list[OldItem]] = {}
+        for item in old.items:
+            of_chat.setdefault(self._chat_id(item.chat), []).append(item)
+        chats = await self._held(of_chat)
+        return sum([await self._items_of(chat, of_chat[chat.id]) for chat in chats.values()])
 
     async def records(self, old: OldMemory) -> int:
         """Take in confessions and enrichments; return how many were new. Raises like `items`."""
@@ -103,10 +106,9 @@ class OldChats:
             raise NotFound("an item, confession or enrichment names a chat that is not there: give the chat too")
         return chats
 
-    async def _items_of(self, chat: Chat, items: Iterable[OldItem]) -> int:
+    async def _items_of(self, chat: Chat, items: Sequence[OldItem]) -> int:
         """Take in the items of one chat; what was read of it stays read, for these have no text to learn from."""
-        of_chat = [item for item in items if self._chat_id(item.chat) == chat.id]
-        wanted = [self._item(chat, item, chat.item_seq + place) for place, item in enumerate(of_chat, 1)]
+        wanted = [self._item(chat, item, chat.item_seq + place) for place, item in enumerate(items, 1)]
         added = await self._put_fresh(wanted, dict.fromkeys((one.id for one in wanted), chat))
         if added:
             last = chat.item_seq + len(wanted)
@@ -163,8 +165,10 @@ class OldChats:
         if any(node.pool != self.pool.id for node in found.values()):
             raise AlreadyExists("the id of a chat is taken elsewhere", kind=Chat.__name__, key_fields=("id",))
         fresh = {node.id: node for node in nodes if node.id not in found}
-        for node in fresh.values():
-            await put_alone(self.writer, node, rules_of_chat(chats[node.id]))
+        guards = [guard_of(node, rules_of_chat(chats[node.id])) for node in fresh.values()]
+        await self.writer.put(list(fresh.values()))
+        await self.writer.guard(guards)
+        await self.writer.admit([own_audience(guard) for guard in guards])
         return len(fresh)
 
     def _sealed(self, node: NodeId, field: str, text: str) -> Sealed:

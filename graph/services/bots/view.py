@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Final
 
 from graph.model.access import SystemScope
@@ -79,8 +80,8 @@ async def log_of(
     reads = caller_reads(session, bot)
     shown = [entry.id for entry in await reads.entries()]
     rows = await _rows(session, bot.pool, shown, before)
-    versions = list(dict.fromkeys(row.version for row in rows))[:limit]
-    return tuple(_change(session, [row for row in rows if row.version == version]) for version in versions)
+    versions = groupby(rows, key=lambda row: row.version)
+    return tuple(_change(session, list(of_version)) for _, of_version in islice(versions, limit))
 
 
 async def _rows(session: Session, pool: NodeId, entries: Sequence[NodeId], before: int | None) -> tuple[BotLogRow, ...]:
