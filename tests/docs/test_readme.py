@@ -21,6 +21,7 @@ RUN_HERE = (
     "agent-memory.md",
     "back-up-and-restore.md",
     "connect-documents.md",
+    "keys.md",
     "session-memory.md",
     "tokens-and-rights.md",
     "use-a-model.md",

@@ -37,19 +37,13 @@ from graph.store.query import Find
 from graph.store.sealing import Vault, key_id_of
 from tests.fault.driver import RandomIds, TellingStore, say, world_on
 from tests.support.held_clock import HeldClock
+from tests.support.plain_texts import STEM, canary
 from tests.support.sealed_nodes import sealed_nodes, texts_of
 
 SPACE = WorkspaceId("main")
 STORE = "rootward.db"
-STEM = "CANARY7f3a9c"
-"""What every sealed text begins with; no other text of the store has it."""
 STEP = timedelta(minutes=10)
 READING = SystemScope(reason="opening everything")
-
-
-def canary(number: int) -> str:
-    """Return the n-th sealed text: with a mark outside of ASCII, which JSON may escape."""
-    return f"{STEM} № {number:05d} été 猎户座"
 
 
 def keyring_of(folder: Path, clock: HeldClock) -> FileKeyring:

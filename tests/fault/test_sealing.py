@@ -8,13 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.fault.sealer import STEM, STORE, canary
+from tests.fault.sealer import STORE
 from tests.fault.tracing import ROOT
+from tests.support.plain_texts import canary, files_of, hits
 from tests.support.profile import sized
 
 KILLS = sized(small=4, full=200)
@@ -42,26 +42,6 @@ def filled(folder: Path, number: int) -> subprocess.Popen[str]:
         if line == "filled\n":
             return process
     raise AssertionError(f"the process ended: {process.wait()}")
-
-
-def written_as(text: str) -> Iterator[bytes]:
-    """Give the forms in which bytes on a disk may hold a text: UTF-8, UTF-16, hex, base64 from any place."""
-    for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
-        data = text.encode(encoding)
-        yield data
-        yield data.hex().encode()
-        for shift in range(3):
-            yield base64.b64encode(b"\0" * shift + data)[4 if shift else 0 : -4]
-
-
-def hits(files: Iterable[Path]) -> list[str]:
-    """Return where the stem of the canaries stands in files, in any form; a JSON string escapes none of it."""
-    forms = list(written_as(STEM))
-    return [f"{file.name}: {form!r}" for file in files for form in forms if form in file.read_bytes()]
-
-
-def files_of(folder: Path) -> list[Path]:
-    return [file for file in folder.rglob("*") if file.is_file()]
 
 
 def test_the_search_finds_a_plain_text_in_every_form(tmp_path: Path) -> None:
