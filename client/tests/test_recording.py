@@ -137,6 +137,8 @@ async def test_nothing_leaks(world: World) -> None:
         {"type": "message", "content": "a secret"},
         {"type": "something_new", "content": "a secret"},
         {"content": "a secret"},
+        {"type": ["reasoning"], "content": "a secret"},
+        {"role": {"user": 1}, "content": "a secret"},
     ]
     mixed = [item for pair in zip(kept, dropped * 3, strict=False) for item in pair]
     given = Segment(input=mixed, generated_items=mixed, interruptions=dropped[:7], terminal_metadata=_ENDED)

@@ -41,10 +41,10 @@ class Consolidator:
         found = [one for one in [await self._found(path) for path in await self._raw_memories()] if one]
         return choose(found, previous, most=self.generate.max_raw_memories_for_consolidation)
 
-    async def consolidate(self, choice: Choice, model: Model) -> None:
-        """Rebuild the file of raw memories, let the model work, then make all that it wrote real at once.
+    async def consolidate(self, choice: Choice, model: Model) -> dict[str, bytes | None]:
+        """Rebuild the file of raw memories, let the model work, and return all changes that make it real.
 
-        Whatever is raised leaves index, summary, skills and selection as they were.
+        Until those are applied, index, summary, skills and selection are as they were.
 
         Raises:
             MaxTurnsExceeded: the model did not come to an end.
@@ -58,7 +58,7 @@ class Consolidator:
             max_turns=self.max_turns,
         )
         await loop.go([message("user", _ASKED)])
-        await self.workspace.apply(await self._changes(desk, choice))
+        return await self._changes(desk, choice)
 
     async def _raw_memories(self) -> list[str]:
         return [path for path in await self.workspace.paths(self.layout.raw_memories_dir) if self._is_own(path)]

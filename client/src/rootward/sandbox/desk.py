@@ -14,8 +14,10 @@ from rootward.errors import ToolError
 from rootward.loop import telling, text_argument, text_parameters
 from rootward.models import Tool
 from rootward.sandbox.layout import MemoryLayoutConfig, clean_path, is_inside
+from rootward.sandbox.truncation import keep_ends
 from rootward.sandbox.workspace import Workspace, read_text
 
+_READ_LIMIT_TOKENS = 100_000
 _READ_ONLY_FILES = frozenset({"raw_memories.md", "phase_two_selection.json"})
 _READ_ONLY_FOLDERS = ("raw_memories", "rollout_summaries")
 _WRITABLE_FILES = frozenset({"MEMORY.md", "memory_summary.md"})
@@ -96,7 +98,7 @@ class Desk:
         text = await self._refusing(path)
         if text is None:
             raise ToolError("there is no such file")
-        return text
+        return keep_ends(text, _READ_LIMIT_TOKENS)
 
     async def _write(self, arguments: Mapping[str, object]) -> str:
         path = await self._path(arguments, Access.WRITE)

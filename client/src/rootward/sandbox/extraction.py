@@ -20,7 +20,6 @@ from rootward.sandbox.artifacts import (
 from rootward.sandbox.layout import MemoryLayoutConfig
 from rootward.sandbox.memory import MemoryGenerateConfig
 from rootward.sandbox.prompts import phase_one_instructions
-from rootward.sandbox.report import Extraction
 from rootward.sandbox.segments import decode_lines, encode_line, metadata_of, terminal_state_of, updated_at_of
 from rootward.sandbox.selection import Kept
 from rootward.sandbox.truncation import keep_ends
@@ -44,8 +43,8 @@ class Extractor:
     session_id: str
     limit_tokens: int
 
-    async def extract(self, rollout_id: str, model: Model) -> Extraction:
-        """Read the whole conversation, ask the model, write what it found worth keeping.
+    async def extract(self, rollout_id: str, model: Model) -> dict[str, bytes | None]:
+        """Read the whole conversation, ask the model, return the files to write: none if nothing is worth keeping.
 
         Raises:
             InvalidSegment: the conversation file is gone or holds no segment.
@@ -61,12 +60,9 @@ class Extractor:
             output_schema=ANSWER_SCHEMA,
         )
         found = read_answer(await ask(model, request))
-        if found is None:
-            return Extraction.EMPTY
-        await self._write(rollout_id, segments[-1], found)
-        return Extraction.EXTRACTED
+        return {} if found is None else await self._changes(rollout_id, segments[-1], found)
 
-    async def _write(self, rollout_id: str, last: Mapping[str, object], found: Artifacts) -> None:
+    async def _changes(self, rollout_id: str, last: Mapping[str, object], found: Artifacts) -> dict[str, bytes | None]:
         kept = Kept(
             rollout_id=rollout_id,
             updated_at=updated_at_of(last),
@@ -79,7 +75,7 @@ class Extractor:
             kept, found.rollout_summary, session_id=self.session_id
         )
         changes[self.layout.raw_memory(rollout_id)] = write_raw_memory(kept, found.raw_memory)
-        await self.workspace.apply(changes)
+        return changes
 
     async def _earlier_summary(self, rollout_id: str) -> list[str]:
         """Return the summary that the raw memory before this one names, if any. Source: SB-75."""

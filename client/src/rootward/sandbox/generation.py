@@ -60,7 +60,6 @@ class Generation:
         )
 
     async def _extract(self, work: LayoutWork, rollout_id: str) -> PhaseOneReport:
-        status, error = Extraction.FAILED, None
         try:
             generate = _known(work.generate)
             extractor = Extractor(
@@ -71,10 +70,13 @@ class Generation:
                 limit_tokens=self.limits.phase_one_token_limit,
             )
             async with asyncio.timeout(self.limits.phase_seconds):
-                status = await extractor.extract(rollout_id, self.find_model(generate.phase_one_model))
+                changes = await extractor.extract(rollout_id, self.find_model(generate.phase_one_model))
+            await self.workspace.apply(changes)  # outside: a time that is over must not leave half of it
         except Exception as failure:  # noqa: BLE001  a model of the user's may raise anything; SB-76
             error = _code(failure, "phase 1")
-        return PhaseOneReport(rollout_id=rollout_id, status=status, error=error)
+            return PhaseOneReport(rollout_id=rollout_id, status=Extraction.FAILED, error=error)
+        status = Extraction.EXTRACTED if changes else Extraction.EMPTY
+        return PhaseOneReport(rollout_id=rollout_id, status=status)
 
     async def _consolidate(self, work: LayoutWork, foreign: Sequence[str]) -> PhaseTwoReport:
         if not any(one.status is Extraction.EXTRACTED for one in work.phase_one.values()):
@@ -91,7 +93,8 @@ class Generation:
             )
             async with asyncio.timeout(self.limits.phase_seconds):
                 choice = await consolidator.choose()
-                await consolidator.consolidate(choice, self.find_model(generate.phase_two_model))
+                changes = await consolidator.consolidate(choice, self.find_model(generate.phase_two_model))
+            await self.workspace.apply(changes)
         except Exception as failure:  # noqa: BLE001  a model of the user's may raise anything; SB-84
             return PhaseTwoReport(status=Consolidation.FAILED, error=_code(failure, "phase 2"))
         return PhaseTwoReport(

@@ -53,23 +53,27 @@ def kept_items(items: Iterable[Item]) -> list[Item]:
 
 def kept_approvals(items: Iterable[Item]) -> list[Item]:
     """Return the pending approvals that may be recorded; their types are the runtime's own."""
-    return [
-        item
-        for item in items
-        if item.get("type") not in _NEVER and (item.get("role") is None or item.get("role") in _ROLES)
-    ]
+    return [item for item in items if not _names(item, "type", _NEVER) and _has_role_or_none(item)]
 
 
 def _is_kept(item: Item) -> bool:
-    if item.get("type") in _NEVER:
+    if _names(item, "type", _NEVER) or not _has_role_or_none(item):
         return False
-    role = item.get("role")
-    return role in _ROLES if role is not None else item.get("type") in _CALLS | _RESULTS
+    return item.get("role") is not None or _names(item, "type", _CALLS | _RESULTS)
+
+
+def _has_role_or_none(item: Item) -> bool:
+    return item.get("role") is None or _names(item, "role", _ROLES)
+
+
+def _names(item: Item, member: str, known: frozenset[str]) -> bool:
+    value = item.get(member)
+    return isinstance(value, str) and value in known
 
 
 def _without_thoughts(item: Item) -> Item:
     content = item.get("content")
     if isinstance(content, str) or not isinstance(content, Sequence):
         return item
-    parts = [part for part in content if not (isinstance(part, Mapping) and part.get("type") in _THOUGHTS)]
+    parts = [part for part in content if not (isinstance(part, Mapping) and _names(part, "type", _THOUGHTS))]
     return item if len(parts) == len(content) else {**item, "content": parts}

@@ -163,13 +163,8 @@ class _Attempt:
     async def _finish(
         self, ended: TerminalMetadata, *, output: str | None = None, waiting: Sequence[Item] = ()
     ) -> Recorded | None:
-        """Add to the history what has a result, and record the run."""
-        if self.session is not None:
-            open_calls = unanswered(self.generated)
-            settled = self.state.interruptions if self.state else ()
-            done = [item for item in (*settled, *self.generated) if item not in open_calls]
-            await self.session.add_items([*self.given, *done])
-        return await self._record(
+        """Record the run, and add to the history what has a result."""
+        recorded = await self._record(
             Segment(
                 input=self.given,
                 generated_items=self.generated,
@@ -178,6 +173,12 @@ class _Attempt:
                 final_output=output,
             )
         )
+        if self.session is not None:
+            open_calls = unanswered(self.generated)
+            settled = self.state.interruptions if self.state else ()
+            done = [item for item in (*settled, *self.generated) if item not in open_calls]
+            await self.session.add_items([*self.given, *done])
+        return recorded
 
     async def _record(self, segment: Segment) -> Recorded | None:
         """Record the run if its agent remembers; a failure is logged and changes nothing. Source: SB-51."""
