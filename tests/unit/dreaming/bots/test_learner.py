@@ -21,7 +21,7 @@ from graph.services.access.commands import command
 from graph.services.bots.chats import delete_chat_history
 from graph.store.query import Direction, Eq, Find
 from tests.support.bot_room import ALL, BotRoom
-from tests.support.bot_talk import LEARN, REWRITE, BotTalk, fact, notification, observe, rewriting, rows, shown
+from tests.support.bot_talk import LEARN, BotTalk, fact, notification, observe, rows, shown
 from tests.support.held_clock import HeldClock
 from tests.support.two_services import HeldModel
 
@@ -392,37 +392,6 @@ async def test_of_a_history_that_was_deleted_nothing_is_learned(talk: BotTalk, r
     held.go.set()
     await step
     assert (await talk.entries(), await talk.states()) == ([], [("done", None)])
-
-
-async def test_bug_case_14_the_recall_loop(talk: BotTalk, room: BotRoom) -> None:
-    """What was recalled and put into the prompt never becomes evidence again."""
-    f1 = await room.fact("u_1 prefers Vim.")
-    talk.model.on(REWRITE, rewriting("Thanks! As you know, I prefer Vim."))
-
-    def echoes(request: ModelRequest) -> Json:
-        """Write down everything again that looks like it was said."""
-        seen = [row for row in rows(request, "New items") if "Vim" in row["text"] or "Google" in row["text"]]
-        return {"changes": [fact(f"Again: {row['text']}", row["item"]) for row in seen]}
-
-    talk.model.on(LEARN, echoes)
-    for number in range(12):
-        turn = f"t{number}"
-        assert "Vim" in await talk.begin(turn, "Thanks!")
-        if number == 10:
-            await talk.say("guess", "You work at Google.", turn=turn, type=ItemType.AGENT_MESSAGE)
-        await talk.confide(turn)
-        await talk.end(turn)
-        await talk.learn()
-    (entry,) = await talk.entries()
-    assert entry.id == f1
-    assert await talk.version() == 1
-
-
-async def test_bug_case_15_a_fact_said_twice_in_one_answer_is_learned_once(talk: BotTalk) -> None:
-    await talk.turn("t1", "Invoice 17 was paid on 3 May.")
-    talk.learns(fact("Invoice 17 was paid on 3 May.", "t1-1"), fact("Invoice 17 was paid on 3 May.", "t1-1"))
-    await talk.learn()
-    assert len(await talk.entries()) == 1
 
 
 @pytest.mark.parametrize("answer", [{"changes": []}])
