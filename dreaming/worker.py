@@ -47,6 +47,9 @@ from graph.store.query import And, By, Find, In, Range
 
 ALONE = frozenset({"reseal"})
 """Kinds that go through the whole store: they have a lane of their own, so that nothing waits behind them."""
+SOON = frozenset({"learn_agent", "learn_bot", "learn_session"})
+"""Kinds whose result the next turn of a conversation should have: one more lane is theirs, beside those of all that
+asks models, so that they do not wait behind an hour of curation."""
 IDLE_S = 5.0
 STOP_S = 10.0
 """So long a handler may take to end when it is told to; then its job is handed back all the same (AD-38)."""
@@ -138,8 +141,9 @@ class Worker:
     def _lanes(self) -> list[list[str]]:
         asking = sorted(kind for kind in self.handlers if JOB_KINDS[kind].uses_model)
         alone = sorted(kind for kind in self.handlers if kind in ALONE)
+        soon = sorted(kind for kind in asking if kind in SOON)
         others = sorted(self.handlers.keys() - set(asking) - set(alone))
-        return [kinds for kinds in (others, alone, *([asking] * self.learners)) if kinds]
+        return [kinds for kinds in (others, alone, soon, *([asking] * self.learners)) if kinds]
 
     async def _keep_working(self, kinds: Sequence[str]) -> None:
         while True:

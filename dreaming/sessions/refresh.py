@@ -13,7 +13,7 @@ from dreaming.jobs import ModelMaker, WorkContext
 from dreaming.named_model import named_model
 from dreaming.sessions.learner import learn_session
 from dreaming.worker import Worker
-from graph.model.errors import MissingObject, ModelError, ModelFailed, StoreUnavailable, SurfaceConflict
+from graph.model.errors import LeaseLost, MissingObject, ModelError, ModelFailed, StoreUnavailable, SurfaceConflict
 from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.sessions import Session
@@ -71,13 +71,13 @@ class _Refresh:
     """One Refresh.
 
     Attributes:
-        failed: why the model failed, if it did.
+        failed: why it failed, if it did.
     """
 
     deps: Deps
     models: ModelMaker
     session: Session
-    failed: ModelError | None = field(default=None, init=False)
+    failed: Exception | None = field(default=None, init=False)
 
     async def run(self) -> None:
         """Take the job of the session and do it.
@@ -88,15 +88,17 @@ class _Refresh:
         """
         worker = Worker(deps=self.deps, anchor_minutes=0, handlers={LEARN_SESSION: self._learn}, models=self.models)
         outcome = await worker.do(await self._claimed(worker.owner))
-        if self.failed is not None:
+        if isinstance(self.failed, ModelError):
             raise ModelFailed from self.failed
+        if self.failed is not None and not isinstance(self.failed, LeaseLost):
+            raise self.failed
         if outcome != "done":
             raise StoreUnavailable("the consolidation was interrupted: try again")
 
     async def _learn(self, work: WorkContext) -> Json:
         try:
             return await learn_session(work)
-        except ModelError as error:
+        except Exception as error:
             self.failed = error
             raise
 

@@ -19,8 +19,9 @@ async def agent_instructions(reader: Reader, session: Session, person_id: NodeId
     Args:
         reader: any reader; the text goes to the agent's model, not to a viewer.
         session: whose agent runs.
-        person_id: whom the turn is for; None if nobody was named.
+        person_id: whom the turn is for; None if nobody was named: then it is for the person of the session.
     """
+    person_id = person_id or session.person_id
     wanted = [session.agent_id, *([person_id] if person_id else [])]
     found = await reader.get(AGENTS, wanted)
     agent, person = found.get(session.agent_id), found.get(person_id) if person_id else None

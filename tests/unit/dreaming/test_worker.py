@@ -172,12 +172,12 @@ async def test_memory_of_sessions_and_agents_is_not_resumed(shop: Workshop, cloc
 
 
 async def test_work_that_kills_its_workers_is_parked(shop: Workshop, clock: HeldClock) -> None:
-    await shop.ask("learn_bot")
+    await shop.ask("close_sandbox")
     for number in range(3):
-        assert await shop.worker(_nothing, "learn_bot", name=f"host-{number}")._claim(["learn_bot"])
+        assert await shop.worker(_nothing, "close_sandbox", name=f"host-{number}")._claim(["close_sandbox"])
         clock.advance(HOUR)
-    assert await shop.worker(_nothing, "learn_bot", name="host-4").step()
-    job = await shop.job("learn_bot")
+    assert await shop.worker(_nothing, "close_sandbox", name="host-4").step()
+    job = await shop.job("close_sandbox")
     assert (job.state, job.last_error, job.result) == (JobState.PARKED, "WORKER_DIED", None)
 
 
@@ -215,15 +215,15 @@ async def test_new_material_does_not_shorten_the_wait(shop: Workshop) -> None:
 
 
 async def test_work_of_other_kinds_is_parked_after_three_failures(shop: Workshop, clock: HeldClock) -> None:
-    await shop.ask("learn_bot")
-    worker = shop.worker(_fails, "learn_bot")
+    await shop.ask("close_sandbox")
+    worker = shop.worker(_fails, "close_sandbox")
     for _ in range(3):
         assert await worker.step()
         clock.advance(2 * HOUR)
     assert not await worker.step()
-    job = await shop.job("learn_bot")
+    job = await shop.job("close_sandbox")
     assert (job.state, job.last_error, job.attempts) == (JobState.PARKED, "MODEL_TIMEOUT", 3)
-    assert (await shop.ask("learn_bot")).state == JobState.PARKED
+    assert (await shop.ask("close_sandbox")).state == JobState.PARKED
 
 
 async def test_what_is_asked_for_while_it_runs_is_done_after(shop: Workshop, clock: HeldClock) -> None:
@@ -309,6 +309,27 @@ async def test_work_that_asks_models_does_not_hold_up_the_rest(shop: Workshop) -
     with pytest.raises(asyncio.CancelledError):
         await run
     assert ((await shop.job()).state, (await shop.job()).owner) == (JobState.QUEUED, None)
+
+
+@pytest.mark.req("SM-95")
+async def test_memory_of_a_conversation_does_not_wait_behind_curation(shop: Workshop) -> None:
+    await shop.ask()
+    await shop.ask("stage_a")
+    slow, learned = [_Stuck(), _Stuck()], asyncio.Event()
+
+    async def learn(work: WorkContext) -> None:
+        learned.set()
+
+    worker = shop.worker(slow[0])
+    worker.handlers = {"stage_a": slow[0], "stage_b": slow[1], "learn_session": learn}
+    run = asyncio.ensure_future(worker.run())
+    await asyncio.gather(*(stuck.begun.wait() for stuck in slow))
+    await shop.ask("learn_session")
+    shop.world.deps.clock.advance(timedelta(minutes=1))  # type: ignore[attr-defined]
+    await learned.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
 
 
 @pytest.mark.req("AD-38")
