@@ -27,15 +27,15 @@ def fits(document: dict[str, Any], path: str, method: str, status: str, answer: 
 
 
 @pytest.mark.req("SM-30")
-async def test_the_reference_lists_every_route_of_sessions(service: Service, document: dict[str, Any]) -> None:
+async def test_the_reference_lists_every_route_of_the_surfaces(service: Service, document: dict[str, Any]) -> None:
     served = {
         (route.path, method.lower())
         for route in service.app.routes
-        if isinstance(route, Route) and route.path.startswith("/v1/sessions")
+        if isinstance(route, Route) and route.path.startswith("/v1/")
         for method in route.methods or ()
     }
     listed = {(path, method) for path, item in document["paths"].items() for method in item if method != "parameters"}
-    assert served == {(path, method) for path, method in listed if path.startswith("/v1/sessions")}
+    assert served == {(path, method) for path, method in listed if path.startswith("/v1/")}
 
 
 @pytest.mark.req("SM-3", "SM-20", "SM-24", "SM-30")
