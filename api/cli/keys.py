@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LOOK_EVERY_S = 0.25
 HEAD = ("Workspace", "Key", "Made", "State")
 UNFINISHED = ("queued", "running")
+_PATIENCE = 80
+"""After so many looks people are told if nobody does the work."""
 
 
 def create(chosen: Chosen, out: Console) -> None:
@@ -65,13 +67,7 @@ def columns_of(rows: list[tuple[str, ...]]) -> str:
 async def rotate(chosen: Chosen, out: Console) -> int:
     """Seal everything with a new key while the service runs, or go on where that was cut off; return the exit code."""
     async with linked(chosen) as link:
-        found = await _ask(link, "rotate")
-        with shown.bar("Sealing with the new key") as bar:
-            async with _working(link):
-                while any(one["state"] in UNFINISHED for one in found.values()):
-                    bar(sum(one["done"] for one in found.values()), sum(one["total"] for one in found.values()))
-                    await asyncio.sleep(LOOK_EVERY_S)
-                    found = await _ask(link, "progress")
+        found = await _followed(link, await _ask(link, "rotate"))
     for workspace, one in found.items():
         out.print(f"{workspace}: {_rotated(one)}")
     good = all(one["state"] == "succeeded" and not one["broken"] for one in found.values())
@@ -136,6 +132,21 @@ async def _ask(link: Link, do: str) -> dict[str, dict[str, Any]]:
     if link.address:
         return dict((await link.operate("keys", {"do": do}))["workspaces"])
     return await operate(link.deps, do)
+
+
+async def _followed(link: Link, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Show how far rotations are until they are over; return what they came to."""
+    looks = 0
+    with shown.bar("Sealing with the new key") as bar:
+        async with _working(link):
+            while any(one["state"] in UNFINISHED for one in found.values()):
+                looks += 1
+                if looks == _PATIENCE and all(one["state"] != "running" for one in found.values()):
+                    shown.aside().print("no worker has begun yet: is `rootward worker` running?")
+                bar(sum(one["done"] for one in found.values()), sum(one["total"] for one in found.values()))
+                await asyncio.sleep(LOOK_EVERY_S)
+                found = await _ask(link, "progress")
+    return found
 
 
 @asynccontextmanager

@@ -99,6 +99,11 @@ def test_a_start_without_a_needed_key_is_refused_with_its_id_and_changes_nothing
         refused = made.run(*command)
         assert (refused.code, "STORE_KEY_MISSING" in refused.err) == (7, True), refused
         assert needed in refused.err
+    found = made.run("doctor")
+    assert (found.code, lose in (lose_root, change_root)) == (
+        int("WRONG  keys" in found.out),
+        "WRONG  keys" in found.out,
+    )
     if lose is lose_keyring:
         refused = made.process("serve")
         assert (refused.code, needed in refused.err, "Traceback" in refused.err) == (7, True, False), refused
