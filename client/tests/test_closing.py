@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -161,6 +163,27 @@ def test_processes_append_whole_lines(tmp_path: Path) -> None:
     lines = (tmp_path / "c1.jsonl").read_text().splitlines()
     assert sorted(line[0] for line in lines) == sorted("abc" * 20)
     assert all(line == line[0] * 100_000 for line in lines)
+
+
+@pytest.mark.req("SB-49", "SB-50")
+def test_appending_waits_for_another_process_that_is_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, asks = LocalFiles(tmp_path, "me"), threading.Event()
+    real = fcntl.flock
+
+    def flock(file: int, operation: int) -> None:
+        asks.set()
+        real(file, operation)
+
+    with (tmp_path / "c1.jsonl").open("wb", buffering=0) as other:
+        real(other, fcntl.LOCK_EX)
+        monkeypatch.setattr(fcntl, "flock", flock)
+        appending = threading.Thread(target=files.append_line, args=("c1.jsonl", b"mine\n"))
+        appending.start()
+        assert asks.wait(60)
+        other.write(b"cut off")
+        real(other, fcntl.LOCK_UN)
+    appending.join()
+    assert (tmp_path / "c1.jsonl").read_bytes() == b"cut off\nmine\n"
 
 
 def test_what_a_killed_process_cut_off_costs_no_other_line(tmp_path: Path) -> None:

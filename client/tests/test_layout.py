@@ -10,6 +10,7 @@ import pytest
 
 from rootward import MemoryLayoutConfig, MemoryReadConfig, PathRefused, memory, run, shell
 from rootward.sandbox.layout import clean_path
+from rootward.sandbox.local.files import LocalFiles
 from rootward.testing import ScriptedModel
 from sandbox_world import World, files_of, lines_of, notes, text_in, writes
 
@@ -119,6 +120,33 @@ async def test_a_link_that_comes_after_the_run_is_refused_at_closing(world: Worl
     report = await sandbox.close()
     assert [(one.status, one.error) for one in report.layouts[0].phase_one] == [("failed", "path_refused")]
     assert world.one.requests == []
+
+
+class Swapped(LocalFiles):
+    """As if a link were put in place between looking at a path and opening it."""
+
+    def canonical(self, path: str) -> str:
+        return path
+
+
+@pytest.mark.req("SB-25")
+@pytest.mark.parametrize("path", ["link/secret", "secret"])
+def test_a_link_that_is_swapped_in_after_the_look_is_refused(tmp_path: Path, path: str) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "secret").write_text("a secret")
+    (root / "link").symlink_to(outside)
+    (root / "secret").symlink_to(outside / "secret")
+    files = Swapped(root, "me")
+    with pytest.raises(PathRefused):
+        files.read(path)
+    with pytest.raises(PathRefused):
+        files.append_line(path, b"x\n")
+    with pytest.raises(PathRefused):
+        files.replace(path, b"x")
+    assert (outside / "secret").read_text() == "a secret"
+    assert len(list(outside.iterdir())) == 1
 
 
 async def test_a_link_inside_the_workspace_may_be_followed(world: World) -> None:
