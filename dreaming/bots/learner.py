@@ -22,7 +22,7 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.bots import BotRun, BotRunState, Chat
 from graph.rules.bot_budget import STEP_S
-from graph.rules.bot_learning import INVALID_ANSWER, MODEL_ERROR, TIMEOUT
+from graph.rules.bot_learning import INVALID_ANSWER, MODEL_ERROR, TIMEOUT, longest_shown
 from graph.rules.bot_tags import topics_of
 from graph.services.bots.apply_learning import Applied, RunResult, Saved, apply_learning
 from graph.services.bots.call_log import budget_spent, find_step_call, name_made, saved_answer
@@ -164,6 +164,7 @@ async def _select(work: WorkContext, bot: MemoryBot, chat: Chat, run: BotRun, ne
 
 
 def _items(chat: Chat, new: NewItems) -> list[dict[str, Json]]:
+    longest = longest_shown([len(shown.text) for shown in new.items])
     return [
         {
             "chat": local_part(chat.id),
@@ -171,7 +172,8 @@ def _items(chat: Chat, new: NewItems) -> list[dict[str, Json]]:
             "type": shown.item.type,
             **({} if shown.item.tool is None else {"tool": shown.item.tool}),
             **({} if shown.turn is None or not shown.turn.author else {"author": shown.turn.author}),
-            "text": shown.text,
+            **({"shortened": True} if len(shown.text) > longest else {}),
+            "text": shown.text[:longest],
         }
         for shown in new.items
     ]

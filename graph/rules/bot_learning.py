@@ -24,6 +24,9 @@ TIMEOUT, MODEL_ERROR, INVALID_ANSWER = "timeout", "model_error", "invalid_answer
 CONTEXT_ENTRIES = 300
 """So many active entries are shown to the model (BM-89)."""
 
+ITEM_CHARACTERS = 120_000
+"""So many characters of new items are shown at most; of more of them each is cut alike."""
+
 _EVIDENCE = frozenset({ItemType.PERSON_MESSAGE, ItemType.TOOL_RESULT})
 """One item of these kinds is needed; the bot's own words, apps and notifications prove nothing (BM-77 to BM-80)."""
 
@@ -79,6 +82,25 @@ class Share:
 
 
 Proposal = LearnFact | Observe | Invalidate | Retag | RenameTopic | Share
+
+
+def longest_shown(lengths: Iterable[int], total: int = ITEM_CHARACTERS) -> int:
+    """Return how many characters of each text are shown so that all together are at most `total`.
+
+    Short texts leave their share to longer ones; of each at least one character is shown.
+
+    >>> longest_shown([10, 20], 100), longest_shown([10, 100, 200], 100)
+    (20, 45)
+    """
+    left = sorted(lengths)
+    while left:
+        share = total // len(left)
+        if left[-1] <= share:
+            return left[-1]
+        if left[0] > share:
+            return max(share, 1)
+        total -= left.pop(0)
+    return 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

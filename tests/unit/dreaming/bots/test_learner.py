@@ -47,6 +47,19 @@ async def test_a_run_waits_for_its_turn_and_learns_what_was_said_until_its_end(t
 
 
 @pytest.mark.req("BM-75")
+async def test_of_very_long_items_the_beginning_is_shown_and_all_count_as_read(talk: BotTalk) -> None:
+    await talk.turn("t1", "x" * 150_000, "y" * 100)
+    await talk.learn()
+    items = rows(talk.model.asked_for(LEARN)[0], "New items")
+    assert [(len(row["text"]), row.get("shortened", False)) for row in items] == [
+        (7, False),
+        (119_893, True),
+        (100, False),
+    ]
+    assert await talk.read_seq() == 3
+
+
+@pytest.mark.req("BM-75")
 async def test_a_failed_turn_counts_as_over(talk: BotTalk) -> None:
     await talk.begin("t1", "Deploys happen on Tuesdays.")
     await talk.confide()
