@@ -70,7 +70,8 @@ def path_to(head: str, root: str, by_head: Mapping[str, SessionItem]) -> list[Se
 
 def latest(version: Version, facts: Iterable[SessionFact]) -> dict[str, SessionFact]:
     """Return the state of each key at a version."""
-    counted = sorted((fact for fact in facts if fact.id in version.made), key=lambda fact: fact.change)
+    made = version.made
+    counted = sorted((fact for fact in facts if fact.id in made), key=lambda fact: fact.change)
     return {fact.key: fact for fact in counted}
 
 

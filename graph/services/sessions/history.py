@@ -55,7 +55,8 @@ async def copy_version(writer: Writer, deps: Deps, source: Session, fork: Sessio
 
     Local ids of items, heads, times and what was read of them stay; states of facts get ids of their own.
     """
-    await put_in(writer, fork, [_copied_item(fork, item, version.processed) for item in version.path])
+    read = version.processed
+    await put_in(writer, fork, [_copied_item(fork, item, read) for item in version.path])
     made = {fact for change in version.kept for fact in change.facts}
     facts = [fact for fact in await all_of(writer, SessionFact, source.id) if fact.id in made]
     held = {fact.id for fact in latest(version, facts).values()}
