@@ -73,6 +73,7 @@ QUERIES: Mapping[str, Needs] = {
     "signalSources": Needs.HOST,
     "session": Needs.READ,
     "sessionMemory": Needs.READ,
+    "sessionConsolidations": Needs.READ,
     "agentMemory": Needs.READ,
     "agentMemoryLog": Needs.READ,
     "botMemory": Needs.READ,

@@ -10,9 +10,11 @@ from strawberry.types import Info
 from api.graphql.context import context
 from api.graphql.tagging import tagged
 from api.graphql.types.agents import AgentMemory, AgentMemoryChange
+from api.graphql.types.consolidations import Consolidation
 from api.graphql.types.sessions import Session, SessionMemory
 from graph.services.agents.memory import DEFAULT_LOG, agent_memory, agent_memory_log
 from graph.services.agents.state import memory_id
+from graph.services.sessions.consolidations import consolidations
 from graph.services.sessions.memory import session_memory, session_view
 
 
@@ -31,6 +33,15 @@ class SessionQueries:
         ctx = context(info)
         with tagged():
             return SessionMemory.from_domain(await session_memory(ctx.session, ctx.id(session_id)))
+
+    @strawberry.field(description="Newest first; first 1 to 500.")
+    async def session_consolidations(
+        self, info: Info[Any, Any], session_id: strawberry.ID, first: int = 100
+    ) -> list[Consolidation]:
+        ctx = context(info)
+        with tagged():
+            found = await consolidations(ctx.session, ctx.id(session_id), first)
+        return [Consolidation.from_domain(record) for record in found]
 
     @strawberry.field
     async def agent_memory(self, info: Info[Any, Any], agent_id: strawberry.ID) -> AgentMemory:

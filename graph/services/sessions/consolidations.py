@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph.model.access import SystemScope
+from graph.model.errors import InvalidRequest
 from graph.model.ids import NodeId
 from graph.model.nodes.sessions import Consolidation, Outcome
 from graph.model.nodes.work import Job
@@ -23,6 +24,7 @@ from graph.store.query import And, By, Eq, Find
 RECORDS = SystemScope(reason="records of consolidations")
 LEARN_SESSION: Final = "learn_session"
 LEARN_AGENT: Final = "learn_agent"
+MAX_FIRST: Final = 500
 OF_SESSION: Final = "session"
 OF_AGENT: Final = "agent"
 _OF: Final = {LEARN_SESSION: OF_SESSION, LEARN_AGENT: OF_AGENT}
@@ -60,8 +62,11 @@ async def consolidations(reading: Reading, session_id: NodeId, first: int = 100)
 
     Raises:
         MissingObject: ``SessionNotFound``.
+        InvalidRequest: `first` is not 1 to 500.
     """
     await open_session(reading, session_id)
+    if not 1 <= first <= MAX_FIRST:
+        raise InvalidRequest(f"first is 1 to {MAX_FIRST}", path="first")
     where = And((Eq("session_id", session_id), Eq("of", OF_SESSION)))
     query = Find(kind=Consolidation, where=where, order=By("started_at", descending=True), first=first)
     return (await reading.reader.find(RECORDS, query)).nodes

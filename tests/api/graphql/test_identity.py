@@ -215,6 +215,7 @@ ROWS: Mapping[str, Row] = {
     "Mutation.deleteAgent": only_admins("deleteAgent(id: {agent})"),
     "Query.session": Row(call="session(sessionId: {session})", nothing="SessionNotFound"),
     "Query.sessionMemory": Row(call="sessionMemory(sessionId: {session})", nothing="SessionNotFound"),
+    "Query.sessionConsolidations": Row(call="sessionConsolidations(sessionId: {session})", nothing="SessionNotFound"),
     "Query.agentMemory": Row(call="agentMemory(agentId: {agent})", nothing="AgentNotFound"),
     "Query.agentMemoryLog": Row(call="agentMemoryLog(agentId: {agent})", nothing="AgentNotFound"),
     "Query.botMemory": Row(call="botMemory(botId: {agent})", nothing="BotNotFound"),
