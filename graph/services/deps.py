@@ -9,6 +9,7 @@ from typing import Protocol
 from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
 from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker, TextExtractor
+from graph.rules.memory_limits import MemoryLimits
 from graph.rules.session_memory_text import MemoryRules
 from graph.services.turnstile import Turnstile
 from graph.store.port import Store
@@ -56,6 +57,7 @@ class Deps:
     places: Mapping[str, DocumentPlaces] = field(default_factory=dict)
     """What connectors read, by their kind."""
     session_memory: MemoryRules = MemoryRules()
+    memory_limits: MemoryLimits = MemoryLimits()
     figures: Figures = field(default_factory=NoFigures)
     turnstile: Turnstile = field(default_factory=Turnstile)
     """How many tasks of a Memory Bot run at once in this process (BM-122)."""

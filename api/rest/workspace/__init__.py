@@ -1,0 +1,1 @@
+"""The routes under /api/v1: workspace memory and sandbox memory."""
