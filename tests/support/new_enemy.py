@@ -48,6 +48,7 @@ async def run_race(ground: Ground, deps: Deps, clock: FakeClock, rounds: int, ur
         try:
             for number in range(rounds):
                 await race.round(number)
+                assert not race.leaked, "who lost the right was told what was written afterwards"
         finally:
             race.over = True
             await asyncio.gather(*readers)
