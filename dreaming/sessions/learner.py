@@ -25,19 +25,10 @@ from graph.model.nodes.sessions import Consolidation, Outcome, Session, SessionF
 from graph.rules.consolidation import Ground, Proposal, decide
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command
+from graph.services.sessions.changing import Actor, FactState, apply_change
 from graph.services.sessions.consolidations import OF_SESSION, Ending, begin_record, end_record
 from graph.services.sessions.finding import find_session, hold_session
-from graph.services.sessions.state import (
-    MEMORY,
-    Actor,
-    FactState,
-    apply_change,
-    current_facts,
-    item_id,
-    items_of,
-    switches_of,
-    unread_items,
-)
+from graph.services.sessions.state import MEMORY, current_facts, item_id, items_of, switches_of, unread_items
 from graph.store.port import Reader
 from graph.store.query import And, Eq, Find, Range
 

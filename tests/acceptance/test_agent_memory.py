@@ -18,7 +18,7 @@ from graph.services.access.agents import set_agent
 from graph.services.access.commands import command
 from graph.services.access.members import set_members
 from graph.services.access.serving import set_serving
-from graph.services.sessions.state import FactState
+from graph.services.sessions.changing import FactState
 from tests.acceptance.learning import clock, http, ports, room, stand
 from tests.api.conftest import ENGINES
 from tests.support.agent_client import AgentClient

@@ -11,7 +11,8 @@ import pytest
 
 from graph.model.nodes.people import Right
 from graph.rules.session_memory_text import SESSION_PREFACE, MemoryRules, memory_text
-from graph.services.sessions.state import FactState, current_facts
+from graph.services.sessions.changing import FactState
+from graph.services.sessions.state import current_facts
 from tests.api.conftest import ENGINES
 from tests.support.clock import FakeClock
 from tests.support.session_room import SessionClient, SessionRoom

@@ -20,11 +20,11 @@ from graph.rules.session_memory import Seen
 from graph.services.access.commands import Command, command
 from graph.services.access.provisioning import create_organization, set_organization
 from graph.services.access.session import read
+from graph.services.sessions.changing import Actor, FactState, apply_change
 from graph.services.sessions.commands import configure, forget, remember
 from graph.services.sessions.finding import hold_session
 from graph.services.sessions.host import NewItem, append_item, create_session, fork_session, restore_version
 from graph.services.sessions.memory import SessionMemoryView, session_memory
-from graph.services.sessions.state import Actor, FactState, apply_change
 from graph.services.sessions.turns import begin_turn, complete_turn
 from graph.store.port import Writer
 from tests.support.world import TeamWorld

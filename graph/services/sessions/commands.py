@@ -19,16 +19,9 @@ from graph.rules.session_memory import (
     checked_kind,
 )
 from graph.services.access.commands import Command
+from graph.services.sessions.changing import FactState, SessionStep, actor_of, next_item, write_step
 from graph.services.sessions.finding import hold_writable
-from graph.services.sessions.state import (
-    FactState,
-    SessionStep,
-    actor_of,
-    count_active,
-    current_facts,
-    next_item,
-    write_step,
-)
+from graph.services.sessions.state import count_active, current_facts
 
 
 async def remember(cmd: Command, session_id: NodeId, seen: Seen, *, key: str, content: str, kind: str) -> Session:

@@ -22,8 +22,9 @@ from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.people import move_access
 from graph.services.learning.model_calls import blank_calls
+from graph.services.sessions.changing import SessionStep, actor_of, note_step
 from graph.services.sessions.finding import hold_hosted, hold_writable
-from graph.services.sessions.state import MEMORY, SessionStep, actor_of, note_step
+from graph.services.sessions.state import MEMORY
 from graph.store.query import And, Eq, Find, In
 
 CODE: Final = "SESSION_DELETED"

@@ -16,7 +16,8 @@ from graph.model.ids import NodeId, local_part
 from graph.model.nodes.sessions import Session, SessionChange, SessionFact, SessionItem
 from graph.rules.session_memory_history import Version, latest, version_at
 from graph.services.deps import Deps
-from graph.services.sessions.state import MEMORY, citations, item_id, put_in
+from graph.services.sessions.changing import citations, put_in
+from graph.services.sessions.state import MEMORY, item_id
 from graph.store.port import Reader, Writer
 from graph.store.query import After, Eq, Find
 

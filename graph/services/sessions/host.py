@@ -15,17 +15,10 @@ from graph.rules.session_memory import NOT_FOUND
 from graph.services.access.commands import Command
 from graph.services.access.people import find_one
 from graph.services.access.provisioning import new_hosted_id
+from graph.services.sessions.changing import SessionStep, actor_of, next_item, note_step, put_in, write_step
 from graph.services.sessions.finding import SESSIONS, check_agent, check_host, check_person, hold_hosted
 from graph.services.sessions.history import copy_version, go_to, load_version
-from graph.services.sessions.state import (
-    SessionStep,
-    actor_of,
-    item_id,
-    next_item,
-    note_step,
-    put_in,
-    write_step,
-)
+from graph.services.sessions.state import item_id
 from graph.services.sessions.turns import turn_id
 from graph.store.query import And, By, Eq, Find
 

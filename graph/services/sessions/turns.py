@@ -15,9 +15,10 @@ from graph.model.nodes.sessions import Session, Turn, TurnState
 from graph.rules.session_memory_text import SESSION_PREFACE, memory_text
 from graph.services.access.commands import Command
 from graph.services.agents.instructions import agent_instructions
+from graph.services.sessions.changing import SessionStep, actor_of, note_step, put_in
 from graph.services.sessions.finding import SESSIONS, check_person, hold_hosted
 from graph.services.sessions.learning_due import learning_due
-from graph.services.sessions.state import SessionStep, actor_of, current_facts, note_step, put_in, switches_of
+from graph.services.sessions.state import current_facts, switches_of
 from graph.store.port import Reader
 from graph.store.query import By, Eq, Find
 

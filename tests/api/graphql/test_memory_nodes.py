@@ -9,7 +9,7 @@ from graph.model.nodes.bots import Confession
 from graph.model.nodes.people import Right
 from graph.services.access.commands import command
 from graph.services.agents.promotion import promote
-from graph.services.sessions.state import FactState
+from graph.services.sessions.changing import FactState
 from graph.store.observing import counting_round_trips
 from graph.store.query import Find
 from tests.api.clients import GraphQLClient

@@ -16,7 +16,7 @@ from graph.model.nodes.people import Right
 from graph.model.time import Millis
 from graph.rules.session_memory_text import MemoryRules
 from graph.services.access.tokens import mint_token
-from graph.services.sessions.state import FactState
+from graph.services.sessions.changing import FactState
 from graph.store.memory import MemoryStore
 from graph.store.port import Store, Writer
 from tests.support.clock import FakeClock

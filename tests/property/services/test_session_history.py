@@ -16,8 +16,8 @@ from api.adapters.blobs import open_blobs
 from api.adapters.extract import DocumentExtractor
 from graph.rules.session_memory import Switches
 from graph.services.deps import Deps
+from graph.services.sessions.changing import FactState
 from graph.services.sessions.memory import SessionMemoryView
-from graph.services.sessions.state import FactState
 from graph.store.memory import MemoryStore
 from graph.text.tokens import DEFAULT_TOKENIZER
 from tests.support.clock import FakeClock

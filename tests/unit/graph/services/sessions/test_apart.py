@@ -10,7 +10,7 @@ import pytest
 
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import BotEntry, Layer
-from graph.services.sessions.state import put_in
+from graph.services.sessions.changing import put_in
 from graph.store.port import Writer
 from graph.store.sealing import Place
 from tests.support.session_room import SessionRoom

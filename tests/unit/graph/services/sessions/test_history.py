@@ -7,8 +7,9 @@ import pytest
 from graph.model.edges import EdgeType
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.sessions import Session, SessionChange, SessionFact, SessionItem
+from graph.services.sessions.changing import FactState, put_in
 from graph.services.sessions.history import all_of
-from graph.services.sessions.state import MEMORY, FactState, current_facts, item_id, items_of, put_in, unread_items
+from graph.services.sessions.state import MEMORY, current_facts, item_id, items_of, unread_items
 from graph.store.port import Writer
 from graph.store.query import Direction
 from tests.support.profile import sized
