@@ -22,6 +22,7 @@ RUN_HERE = (
     "back-up-and-restore.md",
     "connect-documents.md",
     "keys.md",
+    "report-as-a-host.md",
     "session-memory.md",
     "tokens-and-rights.md",
     "use-a-model.md",
@@ -79,6 +80,12 @@ def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
     assert "under the mat" not in rolf
     assert "hidden from Rolf" in both
     assert "Otto Petersen asks Kettle" in rights
+    (session,), (agent,), (bot,) = said["Session memory"], said["Agent memory"], said["Bot memory"]
+    assert '"revision":1' in session
+    assert '"route":{"key":"route","content":"The spring tea goes by rail.","kind":"decision"' in session
+    assert '"content":"Print labels in two languages.","kind":"procedure","sources":[]' in agent
+    assert bot.count('"content":"My desk phone is off on Fridays."') == 2
+    assert re.search(r'\{"entries":\[\],"version":\d+\}$', bot)
     dreamed, profiles, local = said["Let it dream"]
     assert "asked recorded:sample" in dreamed
     assert "refused addRelation [QUOTE_NOT_VERBATIM]" in dreamed

@@ -123,7 +123,7 @@ class Chat(Node):
 
 
 @strawberry.type(
-    description="What a bot confided and what it was answered; read docs/how-to/show-confessions.md before showing it."
+    description="What a bot confided and what it was answered; read docs/how-to/bot-learning.md before showing it."
 )
 class Confession(Node):
     """What a bot confided."""
