@@ -206,9 +206,9 @@ class Crash(BaseException):
     """The process ends here."""
 
 
-def crashing_files(root: Path, steps: int) -> LocalFiles:
-    """Files that end the process at the n-th change."""
-    left = iter(range(steps))
+def crashing_files(root: Path, steps: int, how: type[BaseException] = Crash) -> LocalFiles:
+    """Files that end the process, or fail once, at the n-th change."""
+    left = iter([*[False] * steps, True])
 
     class Crashing(LocalFiles):
         def replace(self, path: str, data: bytes) -> None:
@@ -220,8 +220,8 @@ def crashing_files(root: Path, steps: int) -> LocalFiles:
             super().delete(path)
 
         def _step(self) -> None:
-            if next(left, None) is None:
-                raise Crash
+            if next(left, False):
+                raise how("at this step")
 
     return Crashing(root, "crashing")
 
@@ -241,6 +241,19 @@ async def test_changes_of_several_files_are_made_whole_after_a_crash(tmp_path: P
     after.recover()
     assert await after.paths() == ["a", "c/d"]
     assert [await after.read(name) for name in ("a", "b", "c/d")] == [b"new", None, b"\xff"]
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize("steps", range(3))
+async def test_changes_of_several_files_are_taken_back_if_one_fails(tmp_path: Path, steps: int) -> None:
+    root, journal = tmp_path / "workspace", tmp_path / "journal.json"
+    root.mkdir()
+    for name in ("a", "b"):
+        (root / name).write_text("old")
+    failing = LocalWorkspace(crashing_files(root, steps, OSError), journal)
+    with pytest.raises(OSError, match="at this step"):
+        await failing.apply({"a": b"new", "b": None, "c/d": b"\xff"})
+    assert [await failing.read(name) for name in ("a", "b", "c/d")] == [b"old", b"old", None]
     assert not journal.exists()
 
 

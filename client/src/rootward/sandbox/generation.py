@@ -23,7 +23,7 @@ from rootward.sandbox.report import (
     PhaseTwoReport,
 )
 from rootward.sandbox.selection import Kept
-from rootward.sandbox.work import LayoutWork
+from rootward.sandbox.work import LayoutWork, in_file_order
 from rootward.sandbox.workspace import Workspace
 
 _log = logging.getLogger("rootward")
@@ -55,7 +55,7 @@ class Generation:
         return LayoutReport(
             memories_dir=work.layout.memories_dir,
             sessions_dir=work.layout.sessions_dir,
-            phase_one=list(work.phase_one.values()),
+            phase_one=[work.phase_one[rollout_id] for rollout_id in in_file_order(work.phase_one)],
             phase_two=work.phase_two,
         )
 

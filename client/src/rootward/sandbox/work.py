@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rootward.models import ModelRef
@@ -38,7 +38,7 @@ class LayoutWork:
     @property
     def pending(self) -> list[str]:
         """Conversations to extract, in ascending order of file name. Source: SB-60."""
-        return sorted(self.recorded - self.phase_one.keys(), key=lambda rollout_id: f"{rollout_id}.jsonl")
+        return in_file_order(self.recorded - self.phase_one.keys())
 
     def add(self, rollout_id: str) -> None:
         """Note a new segment: its conversation is to be extracted, also if a close that was cut off did so before."""
@@ -69,6 +69,15 @@ class LayoutWork:
             phase_one={one.rollout_id: one for one in done},
             phase_two=read_phase_two(second) if isinstance(second, dict) else None,
         )
+
+
+def in_file_order(rollout_ids: Iterable[str]) -> list[str]:
+    """Return conversations in ascending order of file name.
+
+    >>> in_file_order(["a", "a-b"])
+    ['a-b', 'a']
+    """
+    return sorted(rollout_ids, key=lambda rollout_id: f"{rollout_id}.jsonl")
 
 
 def _generate_dict(generate: MemoryGenerateConfig | None) -> dict[str, object] | None:

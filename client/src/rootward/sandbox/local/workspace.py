@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from rootward.errors import PathRefused
 from rootward.sandbox.local.files import LocalFiles
 from rootward.sandbox.workspace import Workspace
 
@@ -60,11 +61,15 @@ class LocalWorkspace(Workspace):
         if len(changes) < 2:
             self._make(changes)
             return
-        for path in changes:
-            self._files.canonical(path)  # nothing is noted that would be refused
+        before = {path: self._files.read(path) for path in changes}  # refuses what would be refused below
         noted = {path: None if data is None else base64.b64encode(data).decode() for path, data in changes.items()}
         self._journal.replace(self._journal_name, json.dumps(noted).encode())
-        self._make(changes)
+        try:
+            self._make(changes)
+        except (OSError, PathRefused):
+            self._make(before)
+            self._journal.delete(self._journal_name)
+            raise
         self._journal.delete(self._journal_name)
 
     def _make(self, changes: Mapping[str, bytes | None]) -> None:
