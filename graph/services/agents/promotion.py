@@ -10,7 +10,7 @@ from graph.model.nodes.sessions import AgentMemory, ChangeCause, Session, Sessio
 from graph.rules.agent_memory import carried_over, fact_items
 from graph.rules.rights import surface_rights
 from graph.services.access.commands import Command
-from graph.services.agents.state import VersionStep, entries_of, hold_memory, write_version
+from graph.services.agents.state import VersionStep, entries_of, hold_memory, memory_id, write_version
 from graph.services.sessions.finding import SESSIONS, hold_hosted, hold_session
 from graph.services.sessions.state import MEMORY, current_facts
 
@@ -42,9 +42,10 @@ async def promote(cmd: Command, session_id: NodeId) -> AgentMemory:
 
 
 async def _held(cmd: Command, session_id: NodeId) -> Session:
-    """Lock the session that the caller may promote and return it."""
+    """Lock the session that the caller may promote, with the memory of its agent, and return it."""
     found = (await cmd.writer.get(SESSIONS, [session_id])).get(session_id)
     if isinstance(found, Session) and found.workspace == cmd.caller.workspace:
+        await cmd.writer.lock([memory_id(found.agent_id), found.id])
         own = surface_rights(cmd.facts, found.id, person=found.person_id)
         if Right.WRITE in own and Right.WRITE in surface_rights(cmd.facts, found.agent_id):
             return await hold_session(cmd.writer, found.id)
