@@ -73,7 +73,8 @@ async def test_a_change_of_tags_or_status_leaves_the_sealed_content_alone(room: 
 @pytest.mark.req("BM-151", "BM-174")
 async def test_unknown_hidden_and_foreign_ids_are_refused_alike(room: BotRoom, u_1: Rest, u_2: Rest) -> None:
     hidden = await room.fact("Hidden from u_2.")
-    bodies = [(await u_2.forget(id_)).body for id_ in (hidden, "mem_unknown", "", "\0", "prn_x", room.bot.pool)]
+    odd = ["", "\0", "mem_", "mem_\0", "mem_" + "x" * 5_000, "mem_' OR 1=1 --", "mem_🧺", "prn_x", room.bot.pool]
+    bodies = [(await u_2.forget(id_)).body for id_ in (hidden, "mem_unknown", *odd)]
 
     assert bodies == [bodies[0]] * len(bodies)
     assert bodies[0]["_tag"] == "BotMemoryConflict"
@@ -176,7 +177,8 @@ async def test_a_purge_that_finds_nothing_is_no_change(room: BotRoom, u_9: Rest)
     assert (await u_9.purge("chat:chat_61")).body == {"deleted": 0}
     await room.fact("Stays.")
 
-    assert (await u_9.purge("from:u_2")).body == {"deleted": 0}
+    for tag in ("from:u_2", "chat:\0", "chat:' OR 1=1 --", "from:*", "chat:🧺", "org:" + "x" * 5_000):
+        assert (await u_9.purge(tag)).body == {"deleted": 0}
     assert (await u_9.send("GET")).body["version"] == 1
 
 
