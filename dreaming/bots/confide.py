@@ -10,7 +10,7 @@ from dreaming.bots.request_text import lines, request_of
 from dreaming.jobs import ModelMaker
 from dreaming.models.port import Finish, ModelAnswer
 from dreaming.prompts import load_prompt
-from graph.model.errors import MissingObject, StoreError
+from graph.model.errors import NotFound, StoreError
 from graph.model.ids import NodeId
 from graph.rules.bot_budget import WAIT_S
 from graph.rules.bot_rewrite import is_storable
@@ -74,7 +74,7 @@ async def _answered(
     """Return the answer of the model and the entries that it was shown."""
     try:
         bot = await memory_bot(deps, models, confided.chat)
-    except MissingObject:
+    except NotFound:
         return CALM_ANSWER, ()
     if bot.model is None:
         return CALM_ANSWER, ()
@@ -91,7 +91,10 @@ async def _known(bot: MemoryBot, confided: Confided) -> MemoryContext:
     """Return what the chat's reader may see; nothing if learning is off or nobody is known (BM-72, BM-74, BM-83)."""
     if not bot.switches.on or confided.turn.person_id is None:
         return _NOTHING
-    return await read_for_chat(bot.deps, bot.bot, confided.chat, context)
+    try:
+        return await read_for_chat(bot.deps, bot.bot, confided.chat, context)
+    except NotFound:  # the person of the chat is gone
+        return _NOTHING
 
 
 async def _kept(cmd: Command, confided: Confided, answer: str, shown: tuple[NodeId, ...]) -> str:
@@ -111,8 +114,11 @@ async def _given(cmd: Command, confided: Confided) -> str:
 
 
 async def _may_use(cmd: Command, confided: Confided, shown: tuple[NodeId, ...]) -> bool:
-    bot = await find_bot(cmd.writer, confided.chat.workspace, confided.chat.bot_id)
-    return await validate_references(await reads_in(cmd.session, bot, confided.chat), shown)
+    try:
+        bot = await find_bot(cmd.writer, confided.chat.workspace, confided.chat.bot_id)
+        return await validate_references(await reads_in(cmd.session, bot, confided.chat), shown)
+    except NotFound:  # bot or person are gone
+        return False
 
 
 def _said(answer: ModelAnswer) -> str:

@@ -17,7 +17,7 @@ from dreaming.jobs import PutOff, WorkContext, confirm_lease
 from dreaming.models.answers import Good, read_answer
 from dreaming.models.port import Finish, ModelAnswer, ModelRequest
 from dreaming.prompts import load_prompt
-from graph.model.errors import MissingObject, ModelUnavailable, NotFound
+from graph.model.errors import ModelError, NotFound
 from graph.model.fields import Json
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.bots import BotRun, BotRunState, Chat
@@ -95,7 +95,7 @@ async def learn_bot(work: WorkContext) -> Json:
     try:
         bot = await memory_bot(deps, work.models, chat)
         return await _learn(work, run, bot)
-    except MissingObject:  # the bot is gone
+    except NotFound:  # the bot or the person of the chat is gone: nobody is left to learn for
         return await _end(work, run, None)
     except _Failed as failure:
         return await _end(work, run, failure.code)
@@ -146,10 +146,7 @@ async def _step(work: WorkContext, run: BotRun, bot: MemoryBot, chat: Chat, new:
 
 
 async def _select(work: WorkContext, bot: MemoryBot, chat: Chat, run: BotRun, new: NewItems) -> _Selected:
-    try:
-        known = await read_for_chat(work.deps, bot.bot, chat, learning_context)
-    except NotFound:  # the person of the chat is gone: nobody is left to learn for
-        known = LearningContext(entries=(), topics={})
+    known = await read_for_chat(work.deps, bot.bot, chat, learning_context)
     async with work.deps.store.reading() as reader:
         confided = await confided_in(work.deps, reader, chat, run.turn_id)
     parts = {
@@ -230,7 +227,7 @@ async def _asked_anew(
         return await _tried(run, bot, selected, step, number, limits(deps.clock, STEP_S), ticket)
     except TooLate as error:
         raise _Failed(TIMEOUT) from error
-    except ModelUnavailable as error:
+    except ModelError as error:
         raise _Failed(MODEL_ERROR) from error
     finally:
         ticket.leave()

@@ -17,7 +17,7 @@ from dreaming.bots.request_text import as_text
 from dreaming.jobs import ModelMaker
 from dreaming.models.making import OneModel
 from dreaming.models.port import ModelAnswer, ModelPort, ModelRequest
-from graph.model.errors import ModelUnavailable, ProfileUnavailable, StoreError
+from graph.model.errors import ModelError, ProfileUnavailable, StoreError
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import Chat
 from graph.model.time import Clock, Millis
@@ -94,7 +94,7 @@ class MemoryBot:
         try:
             ticket = await in_time(self.deps.turnstile.enter(self.bot.home, self.concurrency), until)
             return await self.call(self.model, request, self.draft(request, shown=shown, turn=turn), until, ticket)
-        except (TooLate, BudgetSpent, ModelUnavailable):
+        except (TooLate, BudgetSpent, ModelError):
             return None
         finally:
             if ticket is not None:
@@ -132,7 +132,7 @@ class MemoryBot:
         Raises:
             TooLate: no answer in time; it is waited for in the background, and keeps the task so long.
             BudgetSpent: nothing was asked.
-            ModelUnavailable: no answer came.
+            ModelError: no answer came.
         """
         began = self.deps.now()
         id_ = await self.deps.store.transact(
@@ -156,7 +156,7 @@ class MemoryBot:
     ) -> ModelAnswer:
         try:
             answer = asking.result()
-        except ModelUnavailable as error:
+        except ModelError as error:
             await self._end(draft, id_, CallEnd(state=FAILED, outcome=error.wire_code), began)
             raise
         await self._end(draft, id_, _end_of(answer, ANSWERED), began)
@@ -268,5 +268,5 @@ def _end_of(answer: ModelAnswer, state: str) -> CallEnd:
 def _late_end(asking: asyncio.Future[ModelAnswer]) -> CallEnd:
     try:
         return _end_of(asking.result(), LATE)
-    except ModelUnavailable as error:
+    except ModelError as error:
         return CallEnd(state=FAILED, outcome=error.wire_code)

@@ -16,7 +16,7 @@ from dreaming.bots.request_text import lines, request_of
 from dreaming.jobs import ModelMaker
 from dreaming.models.answers import Good, read_answer
 from dreaming.prompts import load_prompt
-from graph.model.errors import MissingObject, StoreError
+from graph.model.errors import NotFound, StoreError
 from graph.model.ids import NodeId
 from graph.rules.bot_budget import WAIT_S
 from graph.rules.bot_rewrite import TurnInput, may_replace
@@ -82,20 +82,20 @@ async def begin_turn(
                 cmd, chat_id, turn, operator=operator, author=author, given=given, open_to_all=open_to_all
             ),
         )
-        rewrite = await _rewrite(deps, models, caller, begun, until)
+        return begun.input.for_model(await _rewrite(deps, models, caller, begun, until))
     except StoreError:
         return (given if begun is None else begun.input).for_model()
-    return begun.input.for_model(rewrite)
+    except NotFound:  # of what was not there before the turn began, the host is told
+        if begun is None:
+            raise
+        return begun.input.for_model()
 
 
 async def _rewrite(deps: Deps, models: ModelMaker, caller: Caller, begun: BegunTurn, until: Limits) -> str | None:
     """Return what stands for the person's words; None if they stay."""
     if not _has_reader(begun) or not begun.input.said.strip():
         return None
-    try:
-        bot = await memory_bot(deps, models, begun.chat)
-    except MissingObject:
-        return None
+    bot = await memory_bot(deps, models, begun.chat)
     if bot.model is None or not bot.switches.on:
         return None
     if begun.rewrite is not None and await _still_valid(bot, begun):

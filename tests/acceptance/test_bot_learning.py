@@ -59,7 +59,7 @@ async def room(world: TeamWorld, clock: HeldClock) -> BotRoom:
 
 
 @pytest.fixture
-async def talk(room: BotRoom, alone: None) -> BotTalk:
+async def talk(room: BotRoom) -> BotTalk:
     return await BotTalk(room=room).make()
 
 
@@ -143,6 +143,7 @@ async def test_example_6_widening_refused(talk: BotTalk, room: BotRoom, u_1: Res
 
 
 @BOTH
+@pytest.mark.usefixtures("alone")
 @pytest.mark.req("BM-85", "BM-87", "BM-88")
 async def test_example_7_concurrent_learning(
     talk: BotTalk, room: BotRoom, u_1: Rest, engine: str, request: pytest.FixtureRequest
@@ -411,7 +412,7 @@ async def test_example_19_rewrite(talk: BotTalk, room: BotRoom) -> None:
     assert "Notes" not in shown(talk.model.asked[-1])
 
 
-@BOTH
+@EMBEDDED
 @pytest.mark.req(
     "BM-168", "BM-169", "BM-170", "BM-171", "BM-173", "BM-184", "BM-185", "BM-186", "BM-187", "BM-159", "BM-50"
 )

@@ -254,3 +254,14 @@ async def test_a_turn_or_chat_that_is_not_there_answers_so(talk: BotTalk) -> Non
         await talk.confide(chat="nope")
     assert caught.value.wire_code == "ChatNotFound"
     assert talk.model.asked_for(LEARN) == []
+
+
+async def test_a_chat_whose_person_is_gone_is_answered_without_entries(talk: BotTalk, room: BotRoom) -> None:
+    await room.fact("Write the changelog first.")
+    await talk.begin("t1")
+    await talk.deps.store.transact(lambda writer: writer.delete([room.person("u_1")]))
+    assert await talk.confide() == "That sounds hard."
+    assert rows(talk.model.asked[-1], "Notes from earlier work") == []
+    await talk.end()
+    await talk.learn()
+    assert [state for state, _ in await talk.states()] == ["done"]
