@@ -22,6 +22,14 @@ Kept = dict[str, Any]
 async def run_once(
     info: Info[Any, Any], key: str | None, request: Mapping[str, Json], work: Callable[[Command], Awaitable[Kept]]
 ) -> Kept:
+    """Run a host operation on a session or chat as `run_kept`, its errors named as their contracts do."""
+    with tagged():
+        return await run_kept(info, key, request, work)
+
+
+async def run_kept(
+    info: Info[Any, Any], key: str | None, request: Mapping[str, Json], work: Callable[[Command], Awaitable[Kept]]
+) -> Kept:
     """Run a host operation, or with a key that was used before return what came of it then.
 
     Args:
@@ -38,8 +46,7 @@ async def run_once(
     async def keyed(cmd: Command) -> Kept:
         return await once(cmd, key, asked, lambda: work(cmd), keep=lambda made: made, again=_kept)
 
-    with tagged():
-        return await context(info).run(info, keyed)
+    return await context(info).run(info, keyed)
 
 
 def is_session(session_id: strawberry.ID | None, chat_id: strawberry.ID | None) -> bool:

@@ -9,6 +9,7 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import context
+from api.graphql.hosting import Kept, run_kept
 from api.graphql.scalars import JSON
 from api.graphql.types import enums
 from api.graphql.types.administration import Group, MembersChange, NewToken, Organization, Setting, TokenInfo
@@ -17,6 +18,7 @@ from api.graphql.types.people import Principal
 from graph.model.errors import BadInput
 from graph.model.time import Millis
 from graph.services.access import grants, members, provisioning, settings_write, tokens
+from graph.services.access.commands import Command
 
 
 @strawberry.type
@@ -124,12 +126,22 @@ class ProvisioningMutations:
 
     @strawberry.mutation
     async def set_members(
-        self, info: Info[Any, Any], id: strawberry.ID, member_ids: list[strawberry.ID]
+        self,
+        info: Info[Any, Any],
+        id: strawberry.ID,
+        member_ids: list[strawberry.ID],
+        idempotency_key: str | None = None,
     ) -> MembersChange:
         ctx = context(info)
-        change = await ctx.run(info, lambda cmd: members.set_members(cmd, ctx.id(id), ctx.ids(member_ids) or ()))
+        place, people = ctx.id(id), ctx.ids(member_ids) or ()
+
+        async def work(cmd: Command) -> Kept:
+            change = await members.set_members(cmd, place, people)
+            return {"added": list(change.added), "removed": list(change.removed)}
+
+        kept = await run_kept(info, idempotency_key, {"place": place, "members": sorted(people)}, work)
         return MembersChange(
-            added=[ctx.out(one) for one in change.added], removed=[ctx.out(one) for one in change.removed]
+            added=[ctx.out(one) for one in kept["added"]], removed=[ctx.out(one) for one in kept["removed"]]
         )
 
     @strawberry.mutation

@@ -301,3 +301,64 @@ async def test_an_operation_names_one_place(world: TeamWorld, host: GraphQLClien
     assert answer.codes == ["InvalidRequest"]
     assert answer.errors[0]["extensions"]["path"] == "sessionId"
     assert answer.errors[0]["extensions"]["status"] == 400
+
+
+INGEST = """
+mutation($c: ID!, $m: [MessageInput!]!, $key: String) {
+  it: ingestMessages(conversationId: $c, messages: $m, idempotencyKey: $key) { sourceIds arrivals txId }
+}"""
+MEMBERS = """
+mutation($id: ID!, $m: [ID!]!, $key: String) {
+  it: setMembers(id: $id, memberIds: $m, idempotencyKey: $key) { added removed }
+}"""
+TASK = """
+mutation($c: ID, $key: String) {
+  it: recordTaskResult(input: {taskId: "t", state: SUCCEEDED, steps: [], finalAnswer: "done", conversationId: $c},
+    idempotencyKey: $key) { sourceIds arrivals txId }
+}"""
+
+
+@pytest.mark.req("AD-17")
+async def test_operations_on_knowledge_take_keys_too(world: TeamWorld, host: GraphQLClient, gid: Gid) -> None:
+    conversation = gid((await world.open(world.ops)).id)
+    message = {"externalId": "m", "sentAt": "2025-05-10T09:00:00Z", "text": "hi"}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        (INGEST, {"c": conversation, "m": [message]}),
+        (TASK, {"c": conversation}),
+        (MEMBERS, {"id": gid(world.ops), "m": [gid(world.ana), gid(world.eve)]}),
+    ]
+    for number, (call, given) in enumerate(calls):
+        first = await it(host, call, **given, key=f"k{number}")
+        assert await it(host, call, **given, key=f"k{number}") == first
+        assert await it(host, call, **given) != first
+        assert await host.code(MEMBERS, id=gid(world.chat), m=[], key=f"k{number}") == "CONFLICT"
+
+
+@pytest.mark.req("AD-20", "SM-69")
+async def test_a_line_that_surfaces_share_is_one_source_for_each_of_them(
+    world: TeamWorld, host: GraphQLClient, ana: GraphQLClient, ben: GraphQLClient, client: GraphQLClient, gid: Gid
+) -> None:
+    room = await BotRoom(world=world).make()
+    line = "The kiln is hot."
+    session = (await it(host, CREATE, agent=gid(room.agent("bot_9")), person=gid(room.person("u_1")), id="s1"))["id"]
+    said = {"type": "person_message", "text": line, "localId": "i-1"}
+    in_session = (await it(host, APPEND, session=session, item={**said, "personId": gid(room.person("u_1"))}))["id"]
+    in_chat = (await it(host, APPEND, chat=gid(room.chat_id("chat_61")), item=said))["id"]
+    in_knowledge = gid(await world.say(world.ops, line))
+    assert len({in_session, in_chat, in_knowledge}) == 3
+    u_1 = client.as_(await room.token("u_1"))
+    kinds = " ".join(f"... on {kind} {{ text }}" for kind in ("Source", "SessionItem"))
+    texts = f"query($id: ID!) {{ node(id: $id) {{ {kinds} ... on ChatItem {{ chatText: text }} }} }}"
+
+    async def shown(who: GraphQLClient, id_: str) -> list[str] | None:
+        found = (await who.ok(texts, id=id_))["node"]
+        return None if found is None else list(found.values())
+
+    for who, knowledge, memory in ((ben, True, False), (u_1, False, True)):
+        found = [await shown(who, id_) for id_ in (in_knowledge, in_session, in_chat)]
+        assert found == [[line] if one else None for one in (knowledge, memory, memory)]
+    search = 'query($o: ID!) { memorySearch(input: {query: "kiln", ownerId: $o}) { items { text } } }'
+    assert (await u_1.ok(search, o=gid(room.agent("bot_9"))))["memorySearch"]["items"] == []
+    await it(host, "mutation($s: ID!) { it: deleteSession(sessionId: $s) { items } }", s=session)
+    left = [await shown(who, id_) for who, id_ in ((ben, in_knowledge), (u_1, in_session), (u_1, in_chat))]
+    assert left == [[line], None, [line]]
