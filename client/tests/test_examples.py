@@ -15,6 +15,7 @@ import pytest
 
 _CLIENT = Path(__file__).parents[1]
 _EXAMPLE = _CLIENT / "examples" / "sandbox_local.py"
+_NO_NETWORK = ("Failed to establish a new connection", "Could not find a version", "Read timed out")
 _SAID = [
     "first run:  Every Friday.",
     "learned from: desk",
@@ -68,6 +69,8 @@ def test_the_client_alone_in_a_new_environment_runs_the_example(tmp_path: Path) 
     source = shutil.copytree(_CLIENT, tmp_path / "client", ignore=shutil.ignore_patterns(".*", "tests", "dist"))
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
     done = subprocess.run([*pip, "install", "--quiet", str(source)], capture_output=True, text=True, check=False)
+    if os.environ.get("CI") != "true" and any(sign in done.stderr for sign in _NO_NETWORK):
+        pytest.skip("the libraries for a new environment cannot be fetched here")
     assert done.returncode == 0, done.stderr
     listed = subprocess.run([*pip, "freeze"], capture_output=True, text=True, check=True)
     names = {line.partition("==")[0].partition(" @ ")[0] for line in listed.stdout.splitlines()}
