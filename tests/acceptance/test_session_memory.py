@@ -180,7 +180,7 @@ async def test_13_odd_input(room: SessionRoom, ana: SessionClient) -> None:
     assert await ana.memory() == memory
 
 
-@pytest.mark.req("SM-59", "SM-60", "SM-61")
+@pytest.mark.req("SM-29", "SM-59", "SM-60", "SM-61")
 async def test_14_access(room: SessionRoom, ana: SessionClient, http: httpx2.AsyncClient) -> None:
     world = room.world
     await room.start()
@@ -192,6 +192,10 @@ async def test_14_access(room: SessionRoom, ana: SessionClient, http: httpx2.Asy
     unknown = await http.get("/v1/sessions/ses_nope/memory", headers=ana.headers)
     assert hidden.status_code == unknown.status_code == 404
     assert hidden.content == unknown.content
+    # An id with a slash in it is an unknown one, and never another route
+    for path in ("/v1/sessions/ses_41%2Fmemory", "/v1/sessions/ses_41%2Fmemory/memory"):
+        odd = await http.get(httpx2.URL(str(http.base_url)).copy_with(raw_path=path.encode()), headers=ana.headers)
+        assert (odd.status_code, odd.content) == (404, unknown.content)
     # A grant of read lets him read and no more
     await world.grant(world.ben, Right.READ, room.id("ses_41"))
     assert await ben.memory() == await ana.memory()

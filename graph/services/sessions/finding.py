@@ -87,9 +87,9 @@ async def hold_hosted(cmd: Command, id_: NodeId) -> Session:
     """
     found = (await cmd.writer.get(SESSIONS, [id_])).get(id_)
     if not isinstance(found, Session) or found.workspace != cmd.caller.workspace:
-        check_host(cmd, None, NOT_FOUND)
+        check_host(cmd, None, MissingObject(NOT_FOUND))
         raise MissingObject(NOT_FOUND)
-    check_host(cmd, found.organization_id, NOT_FOUND)
+    check_host(cmd, found.organization_id, MissingObject(NOT_FOUND))
     return await hold_session(cmd.writer, id_)
 
 
@@ -106,17 +106,17 @@ async def hold_session(writer: Writer, id_: NodeId) -> Session:
     return found
 
 
-def check_host(cmd: Command, organization: NodeId | None, tag: str) -> None:
+def check_host(cmd: Command, organization: NodeId | None, unknown: NotFound) -> None:
     """Refuse who may not report inside an organization, or in the workspace where none is named.
 
     Raises:
         Forbidden: he is no host at all.
-        MissingObject: he is the host of something else (AD-15).
+        NotFound: `unknown`, as for what does not exist: he is the host of something else (AD-15).
     """
     if may_host(cmd.facts, organization):
         return
     if any(grant.right is Right.HOST and may_host(cmd.facts, grant.object_id) for grant in cmd.facts.grants):
-        raise MissingObject(tag)
+        raise unknown
     cmd.require_host(organization)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from graph.model.access import SystemScope
-from graph.model.errors import AlreadyExists, BadInput
+from graph.model.errors import AlreadyExists, BadInput, NotFound
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Organization
 from graph.model.nodes.sessions import ItemType, Session, SessionItem, Turn, TurnState
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
-from graph.rules.session_memory import NOT_FOUND
 from graph.services.access.commands import Command
 from graph.services.access.people import find_one
 from graph.services.access.provisioning import new_hosted_id
@@ -70,7 +69,7 @@ async def create_session(
         NotFound: the agent, person or organization is unknown or outside the host's object, all alike.
         BadInput, AlreadyExists: the local id cannot be taken; it is taken, or was by a deleted session.
     """
-    check_host(cmd, organization_id, NOT_FOUND)
+    check_host(cmd, organization_id, NotFound())
     if organization_id is not None:
         await find_one(cmd, organization_id, Organization)
     await check_agent(cmd, agent_id, organization_id)
