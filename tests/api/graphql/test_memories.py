@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from graph.model.ids import NodeId
-from graph.model.nodes.people import Right
+from graph.model.nodes.people import Principal, Right
 from graph.rules.agent_memory import NOT_FOUND as NO_AGENT
+from graph.services.access.tokens import mint_token
 from graph.services.bots.view import LOG_LIMIT
+from graph.store.port import Writer
 from tests.api.clients import Answer, GraphQLClient
-from tests.support.bot_room import BotRoom
+from tests.support.bot_room import ALL, FOREVER, BotRoom
 from tests.support.session_room import SessionRoom
 from tests.support.world import TeamWorld
 
@@ -238,3 +240,44 @@ async def test_who_may_write_a_bot_sets_and_purges_its_memory(bots: BotRoom, cli
         assert told(await u_1.run(call, b=bot, **more)) == {"code": "Forbidden", "status": 403}
         linked = {"code": "Forbidden", "reason": "linked_bot", "status": 403}
         assert told(await u_9.run(call, b=link, **more)) == linked
+
+
+WRITES = {
+    "session": """mutation($id: ID!) {
+      rememberSessionFact(sessionId: $id, expectedHead: "v", expectedRevision: 11, key: "k", content: "c",
+        kind: "fact") { head } }""",
+    "session forget": """mutation($id: ID!) {
+      forgetSessionFact(sessionId: $id, expectedHead: "v", expectedRevision: 11, key: "k") { head } }""",
+    "session configure": """mutation($id: ID!) {
+      configureSessionMemory(sessionId: $id, expectedHead: "v", expectedRevision: 11, use: false) { head } }""",
+    "session refresh": """mutation($id: ID!) {
+      refreshSessionMemory(sessionId: $id, expectedHead: "v", expectedRevision: 11) { head } }""",
+    "agent": """mutation($id: ID!) {
+      rememberForAgent(agentId: $id, expectedVersion: 0, key: "k", content: "c", kind: "decision") { version } }""",
+    "agent forget": """mutation($id: ID!) { forgetForAgent(agentId: $id, expectedVersion: 0, key: "k") { version } }""",
+    "agent settings": """mutation($id: ID!) {
+      setBotMemorySettings(botId: $id, expectedVersion: 0, instructions: "i") { version } }""",
+    "agent purge": """mutation($id: ID!) { purgeBotMemory(botId: $id, tag: "chat:c") { deleted } }""",
+}
+
+
+@pytest.mark.req("AD-5", "AD-9", "AD-13", "SM-61", "AM-17", "BM-177")
+@pytest.mark.parametrize("name", WRITES)
+async def test_who_may_read_changes_nothing_in_any_way(
+    sessions: SessionRoom, world: TeamWorld, client: GraphQLClient, ben: GraphQLClient, gid: Gid, name: str
+) -> None:
+    place = sessions.id("ses_41") if name.startswith("session") else world.atlas
+    assert (await ben.code(WRITES[name], id=gid(place))).endswith("NotFound")
+    await world.grant(world.ben, Right.READ, place)
+    assert told(await ben.run(WRITES[name], id=gid(place))) == {"code": "Forbidden", "status": 403}
+    await world.grant(world.ben, Right.WRITE, place)
+    assert "Forbidden" not in (await ben.run(WRITES[name], id=gid(place))).codes
+    for rights, code in (([Right.READ], "Forbidden"), ([Right.HOST], "NotFound")):
+
+        async def work(writer: Writer, rights: list[Right] = rights) -> str:
+            node = (await writer.get(ALL, [world.ben]))[world.ben]
+            assert isinstance(node, Principal)
+            return (await mint_token(writer, world.deps, node, expires_at=FOREVER, rights=rights)).text
+
+        narrow = client.as_(await world.deps.store.transact(work))
+        assert (await narrow.code(WRITES[name], id=gid(place))).endswith(code)

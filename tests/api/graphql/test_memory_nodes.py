@@ -71,6 +71,22 @@ async def test_from_a_fact_or_an_agents_entry_one_gets_to_the_item_behind_it(
     assert (await ben.ok("query($id: ID!) { node(id: $id) { id } }", id=memory["entries"][0]["id"])) == {"node": None}
 
 
+@pytest.mark.req("KN-120", "KN-121")
+async def test_an_auditor_is_told_why_somebody_sees_a_fact_of_a_session_but_never_what_it_says(
+    sessions: SessionRoom, world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, cleo: GraphQLClient, gid: Gid
+) -> None:
+    await sessions.remember("venue")
+    memory = await it(ana, MEMORY.replace("entries { key", "entries { id key"), id=gid(sessions.id("ses_41")))
+    fact = memory["entries"][0]["id"]
+    explain = """query($id: ID!, $v: ID) { it: explainVisibility(id: $id, viewerId: $v) {
+      visible failure { reason } nodes { kind passed } } }"""
+    assert (await it(cleo, explain, id=fact, v=gid(world.ana)))["visible"]
+    hidden = await it(cleo, explain, id=fact, v=gid(world.ben))
+    assert (hidden["visible"], hidden["failure"]) == (False, {"reason": "RULE_NOT_PASSED"})
+    assert await it(ben, explain, id=fact, v=gid(world.ana)) is None
+    assert await cleo.ok("query($id: ID!) { node(id: $id) { id } }", id=fact) == {"node": None}
+
+
 @pytest.mark.req("KN-121", "KN-120", "BM-42", "BM-61")
 async def test_from_a_conclusion_of_a_bot_one_gets_to_the_chat_behind_it(
     bots: BotRoom, client: GraphQLClient, cleo: GraphQLClient, dan: GraphQLClient, gid: Gid

@@ -38,6 +38,7 @@ from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run, sees
 
 SYSTEM = SystemScope(reason="test")
+ENGINES = ("memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
 
 
 async def borea(world: TeamWorld, **given: Any) -> Principal:
@@ -110,6 +111,7 @@ async def test_an_agent_is_renamed_and_shared_by_admins_alone(world: TeamWorld) 
     assert not (await run(world, world.dan, lambda cmd: set_agent(cmd, agent.id, shared=False))).shared
 
 
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 @pytest.mark.req("AD-19", "BM-8", "AD-7")
 async def test_a_deleted_agent_leaves_no_memory_no_right_and_no_second_life(world: TeamWorld, deps: Deps) -> None:
     org = await organization(world, "helio", world.eve)
