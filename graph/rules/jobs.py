@@ -156,7 +156,7 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
             what="Seals with the newest key what an older one sealed.",
             attempts=20,
             lease_s=30,
-            heartbeat_s=8,
+            heartbeat_s=7,
             limit_s=3_600,
             built=True,
         ),
