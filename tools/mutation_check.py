@@ -357,6 +357,35 @@ MUTATIONS: tuple[Mutation, ...] = (
         new="    if False:\n",
         tests=("tests/unit/graph/services/admin/test_archive.py",),
     ),
+    Mutation(
+        name="sessions: an edit of a revision that is past is taken",
+        file="graph/rules/session_memory.py",
+        old="    if seen.head != session.head or seen.revision != session.revision:\n",
+        new="    if seen.head != session.head:\n",
+        tests=("tests/unit/graph/rules/test_session_memory.py", "tests/api/rest/test_sessions.py"),
+    ),
+    Mutation(
+        name="sessions: what is learned after a return counts for what followed before",
+        file="graph/rules/session_memory_history.py",
+        old="    return until is None or seq <= until\n",
+        new="    return True\n",
+        tests=("tests/property/services/test_session_history.py",),
+    ),
+    Mutation(
+        name="sessions: a reply may be of two revisions",
+        file="graph/services/sessions/memory.py",
+        old="        if (await open_session(reading, session_id)).revision == session.revision:\n",
+        new="        if session:\n",
+        tests=("tests/unit/graph/services/sessions/test_races.py",),
+    ),
+    Mutation(
+        name="sessions: an edit does not hold its session",
+        file="graph/services/sessions/finding.py",
+        old="    await writer.lock([id_])\n    found = (await writer.get(SESSIONS, [id_])).get(id_)\n",
+        new="    found = (await writer.get(SESSIONS, [id_])).get(id_)\n",
+        tests=("tests/unit/graph/services/sessions/test_races.py",),
+        neo4j=True,
+    ),
 )
 
 
