@@ -306,7 +306,10 @@ async def test_every_way_to_read_bot_memory_agrees_with_the_law(
     counts: Counter[str] = Counter()
     happened: Counter[str] = Counter()
     for seed in range(POOLS):
-        room = await _room(deps_of(await store(), clock), clock, seed)
+        deps = deps_of(await store(), clock)
+        if seed == POOLS - 1:  # nothing is settled at once: whatever the index says, the pool is read by proof
+            deps = replace(deps, dependents_at_once=1)
+        room = await _room(deps, clock, seed)
         life = Life(room, random.Random(seed))
         for number in range(STEPS):
             await life.step()
