@@ -24,7 +24,7 @@ from graph.store.sealing import Vault, key_id_of
 T = TypeVar("T")
 
 RESEALING = SystemScope(reason="sealing with a newer key")
-BATCH = 250
+BATCH = 500
 """So many nodes a transaction: other writers wait for no more than these."""
 
 Commit = Callable[[Callable[[Writer], Awaitable["Resealed"]]], Awaitable["Resealed"]]
