@@ -33,8 +33,13 @@ COMMANDS = {
     "revokeToken": "mutation($id: ID!) { revokeToken(id: $id) { id } }",
     "grantShared": "mutation($id: ID!) { grantShared(kbId: $id, agentId: $id, granted: true) { id } }",
     "closeConversation": "mutation($id: ID!) { closeConversation(id: $id) { id } }",
+    "deleteAgent": "mutation($id: ID!) { deleteAgent(id: $id) { id } }",
+    "setServing": "mutation($id: ID!) { setServing(agentId: $id, organizationId: $id, serves: true) }",
+    "deleteSession": "mutation($id: ID!) { deleteSession(sessionId: $id) { id } }",
+    "deleteChatHistory": "mutation($id: ID!) { deleteChatHistory(chatId: $id) { id } }",
+    "purgeBotMemory": 'mutation($id: ID!) { purgeBotMemory(botId: $id, tag: "from:ana") { deleted } }',
 }
-REFUSALS = {"NOT_FOUND", "BAD_INPUT", "FORBIDDEN"}
+REFUSALS = {"NOT_FOUND", "BAD_INPUT", "FORBIDDEN", "Forbidden", "SessionNotFound", "ChatNotFound", "BotNotFound"}
 
 
 async def rows_of(world: TeamWorld) -> list[Any]:

@@ -232,7 +232,10 @@ async def test_who_may_write_a_bot_sets_and_purges_its_memory(bots: BotRoom, cli
         assert told(await u_9.run(write, **{"b": bot, "v": 2, **wrong}))["path"] == path
     await bots.fact("Tea at five.")
     purge = "mutation($b: ID!, $t: String!) { it: purgeBotMemory(botId: $b, tag: $t) { deleted } }"
-    assert told(await u_9.run(purge, b=bot, t="for:bot"))["code"] == "InvalidRequest"
+    for blank in ("for:bot", "", " ", "*", "from:", "chat:", "app:mail", "tea"):
+        assert told(await u_9.run(purge, b=bot, t=blank))["code"] == "InvalidRequest"
+    for wild in ("from: ", "from:*", "chat:%", "chat:chat_6", "org:_", "from:U_1"):
+        assert await it(u_9, purge, b=bot, t=wild) == {"deleted": 0}
     assert await it(u_9, purge, b=bot, t="chat:chat_61") == {"deleted": 1}
     assert await it(u_9, purge, b=bot, t="chat:chat_61") == {"deleted": 0}
     assert (await it(u_1, BOT, id=bot))["entries"] == []
