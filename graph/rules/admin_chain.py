@@ -31,6 +31,7 @@ class AdminOperation(StrEnum):
     PRINCIPAL_ENABLE = "principal.enable"
     AGENT_DELETE = "agent.delete"
     SESSION_DELETE = "session.delete"
+    MEMORY_DELETE = "memory.delete"
     GROUP_CREATE = "group.create"
     CHANNEL_CREATE = "channel.create"
     MEMBERS_SET = "members.set"

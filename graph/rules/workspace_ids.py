@@ -44,3 +44,12 @@ def inside(prefix: str, given: str) -> NodeId | None:
     """Return the internal id of a kind that a client names; None for what can be none of that kind."""
     head, _, body = given.partition("_")
     return node_id(prefix, body) if head == OUTSIDE[prefix] and body else None
+
+
+def tag_of(node: NodeId, version: int) -> str:
+    """Return the strong ETag of one version of a resource (FM-12).
+
+    >>> tag_of(NodeId("wmf_01arz"), 3)
+    '"mfile_01arz:3"'
+    """
+    return f'"{outside(node)}:{version}"'

@@ -15,6 +15,7 @@ from graph.model.nodes.bots import BotPool
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.sessions import AgentMemory
 from graph.model.nodes.sessions import Session as SessionPool
+from graph.model.nodes.workspace import WorkspaceMemory
 from graph.rules.audit_chain import Head
 from graph.services.access.session import Session
 from graph.store.port import Reader
@@ -22,8 +23,8 @@ from graph.store.query import Eq, Find, In
 
 HEADS = SystemScope(reason="where all chains of a workspace end")
 
-ChainedPool: TypeAlias = KnowledgeBase | SessionPool | AgentMemory | BotPool
-CHAINED: Final[tuple[type[ChainedPool], ...]] = (KnowledgeBase, SessionPool, AgentMemory, BotPool)
+ChainedPool: TypeAlias = KnowledgeBase | SessionPool | AgentMemory | BotPool | WorkspaceMemory
+CHAINED: Final[tuple[type[ChainedPool], ...]] = (KnowledgeBase, SessionPool, AgentMemory, BotPool, WorkspaceMemory)
 
 
 def head_of(pool: ChainedPool) -> Head:

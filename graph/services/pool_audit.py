@@ -17,6 +17,7 @@ from graph.model.nodes.bots import BotPool
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.sessions import AgentMemory, Session
 from graph.model.nodes.work import AuditRecord
+from graph.model.nodes.workspace import WorkspaceMemory
 from graph.model.schema import kind_of
 from graph.model.time import Millis
 from graph.rules.audit_chain import AuditDraft, Head, seal
@@ -24,7 +25,7 @@ from graph.rules.guarding import guard_of, own_audience
 from graph.services.deps import Deps
 from graph.store.port import Writer
 
-Pool: TypeAlias = Session | AgentMemory | BotPool
+Pool: TypeAlias = Session | AgentMemory | BotPool | WorkspaceMemory
 
 _SALT_BYTES = 32
 

@@ -120,7 +120,6 @@ class MemoryRevision(Node):
     run_id: NodeId | None = indexed(None)
     tool_call_id: str | None = None
     previous_content: str | None = None
-    content: str | None = None
     previous_bytes: int = 0
 
 

@@ -14,6 +14,7 @@ from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
 from graph.model.nodes.people import Grant, Organization, Principal, PrincipalKind, Right, Workspace
 from graph.model.nodes.sessions import Session
+from graph.model.nodes.workspace import WorkspaceMemory
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
 from graph.services.access.admin_log import record_admin
@@ -31,16 +32,19 @@ class ObjectKind(StrEnum):
     AGENT = "agent"
     SESSION = "session"
     CHAT = "chat"
+    MEMORY = "memory"
 
+
+_PLACES = frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.SESSION, ObjectKind.CHAT, ObjectKind.MEMORY})
 
 OBJECTS_OF: Mapping[Right, frozenset[ObjectKind]] = {
     Right.ADMIN: frozenset({ObjectKind.WORKSPACE}),
     Right.AUDITOR: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT}),
     Right.CURATOR: frozenset({ObjectKind.AGENT}),
     Right.READER: frozenset({ObjectKind.AGENT}),
-    Right.WRITE: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.SESSION, ObjectKind.CHAT}),
-    Right.RUN: frozenset({ObjectKind.WORKSPACE}),
-    Right.READ: frozenset({ObjectKind.WORKSPACE, ObjectKind.AGENT, ObjectKind.SESSION, ObjectKind.CHAT}),
+    Right.WRITE: _PLACES,
+    Right.RUN: frozenset({ObjectKind.WORKSPACE, ObjectKind.MEMORY}),
+    Right.READ: _PLACES,
     Right.HOST: frozenset({ObjectKind.WORKSPACE, ObjectKind.ORGANIZATION}),
 }
 """On what each right may be granted, of the objects that exist so far. Source: AD-5."""
@@ -203,5 +207,6 @@ def _kind_of(found: Node) -> ObjectKind | None:
         Conversation: ObjectKind.CHAT,
         Session: ObjectKind.SESSION,
         Chat: ObjectKind.CHAT,
+        WorkspaceMemory: ObjectKind.MEMORY,
     }
     return kinds.get(type(found))

@@ -1,0 +1,186 @@
+"""The one way to change the files of a memory: numbers, history within its limits, sums, and the audit record.
+
+Files, restoring and purging all write through here, in a transaction that holds the memory locked
+(`finding.hold_memory`). Source: FM-26, FM-69 to FM-73, FM-82 to FM-85, FM-19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from graph.model.fields import Json, Node
+from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import ModifierKind
+from graph.model.nodes.workspace import MemoryRevision, WorkspaceMemory
+from graph.rules.guarding import guard_of, own_audience
+from graph.rules.memory_history import PathChange, Room, is_full, oldest_to_free, too_many
+from graph.rules.memory_refusals import conflicting
+from graph.rules.workspace_ids import outside
+from graph.services.access.commands import Command
+from graph.services.pool_audit import PoolStep, record_step
+from graph.services.workspace.finding import MEMORIES, rules_of
+from graph.store.query import And, By, Eq, Find
+
+_BATCH: Final = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Actor:
+    """Who changes a memory (FM-71, FM-72).
+
+    Attributes:
+        principal_id: for a run its principal.
+        run_id, tool_call_id: of a change by a tool of a run.
+        kind: for the audit; None: that of the caller.
+    """
+
+    principal_id: NodeId
+    run_id: NodeId | None = None
+    tool_call_id: str | None = None
+    kind: ModifierKind | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileStep:
+    """One committed change of the files of a memory.
+
+    Attributes:
+        operation: such as ``memory.file.update``.
+        target: the file.
+        changes: of paths, in the order of their numbers.
+        content_bytes: by how much the files grow.
+        files: by how many there are more.
+        codes: for the audit, beside path and number.
+    """
+
+    operation: str
+    target: NodeId
+    changes: tuple[PathChange, ...]
+    content_bytes: int = 0
+    files: int = 0
+    codes: Json = None
+
+
+def actor_of(cmd: Command) -> Actor:
+    """Return the caller as an actor."""
+    return Actor(principal_id=cmd.facts.principal)
+
+
+async def write_step(cmd: Command, memory: WorkspaceMemory, actor: Actor, step: FileStep) -> WorkspaceMemory:
+    """Write the revisions of one change, prune what must go, and record it; the files are written by the caller.
+
+    Raises:
+        WorkspaceRefused: ``conflict`` with reason ``memory_full``; nothing was pruned.
+    """
+    content = (memory.content_bytes or 0) + step.content_bytes
+    limits = cmd.deps.memory_limits
+    if step.content_bytes > 0 and is_full(content, limits):
+        raise conflicting("memory", outside(memory.id), "memory_full", limit=limits.max_total_bytes)
+    history = (memory.history_bytes or 0) - await _prune_paths(cmd, memory, step.changes)
+    made = _revisions(cmd, memory, actor, step.changes)
+    history += sum(revision.previous_bytes for revision in made)
+    freed, kept = await _prune_oldest(cmd, memory, Room(content=content, history=history), made)
+    await put_in(cmd, memory, kept)
+    fields: dict[str, Any] = {
+        "seq": memory.seq + len(made),
+        "file_count": (memory.file_count or 0) + step.files,
+        "content_bytes": content,
+        "history_bytes": history - freed,
+    }
+    await cmd.writer.patch_many({memory.id: fields})
+    codes = {"path": made[-1].path, "seq": made[-1].seq, **_moved(made), **(step.codes or {})}
+    return await note(cmd, replace(memory, **fields), actor, step.operation, step.target, codes)
+
+
+async def note(
+    cmd: Command, memory: WorkspaceMemory, actor: Actor, operation: str, target: NodeId, codes: Json = None
+) -> WorkspaceMemory:
+    """Write the audit record of a change in a memory; return the memory with the head of its chain."""
+    step = PoolStep(
+        operation=operation,
+        actor=actor.principal_id,
+        actor_kind=actor.kind or cmd.actor_kind,
+        target=target,
+        rules=rules_of(memory),
+        codes={**(codes or {}), **_of_run(actor)} or None,
+    )
+    record = await record_step(cmd.writer, cmd.deps, memory, step, tx_id=cmd.tx_id, at=cmd.at)
+    return replace(memory, audit_seq=record.seq, audit_head=record.hash)
+
+
+async def put_in(cmd: Command, memory: WorkspaceMemory, nodes: Sequence[Node]) -> None:
+    """Write new nodes of a memory, readable for whoever reads the memory."""
+    guards = [guard_of(node, rules_of(memory)) for node in nodes]
+    if nodes:
+        await cmd.writer.put(nodes)
+        await cmd.writer.guard(guards)
+        await cmd.writer.admit([own_audience(guard) for guard in guards])
+
+
+def _of_run(actor: Actor) -> dict[str, Json]:
+    given = {"run_id": actor.run_id and outside(actor.run_id), "tool_call_id": actor.tool_call_id}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _moved(made: Sequence[MemoryRevision]) -> dict[str, Json]:
+    return {"moved_path": made[-1].moved_path} if made[-1].moved_path is not None else {}
+
+
+def _revisions(
+    cmd: Command, memory: WorkspaceMemory, actor: Actor, changes: Iterable[PathChange]
+) -> list[MemoryRevision]:
+    return [
+        MemoryRevision(
+            id=cmd.deps.new_id(MemoryRevision.PREFIX),
+            workspace=memory.workspace,
+            pool=memory.id,
+            created_at=cmd.at,
+            memory_id=memory.id,
+            seq=memory.seq + number,
+            path=change.path,
+            op=change.op,
+            moved_path=change.moved_path,
+            principal_id=actor.principal_id,
+            run_id=actor.run_id,
+            tool_call_id=actor.tool_call_id,
+            previous_content=change.previous,
+            previous_bytes=change.previous_bytes,
+        )
+        for number, change in enumerate(changes, 1)
+    ]
+
+
+async def _prune_paths(cmd: Command, memory: WorkspaceMemory, changes: Sequence[PathChange]) -> int:
+    """Delete what is too old on the paths of a change; return how many bytes of history went (FM-82)."""
+    freed = 0
+    for path in dict.fromkeys(change.path for change in changes):
+        where = And((Eq("memory_id", memory.id), Eq("path", path)))
+        kept = (await cmd.writer.aggregate(MEMORIES, MemoryRevision, where)).get(None, 0)
+        new = sum(change.path == path for change in changes)
+        surplus = too_many(kept, new, cmd.deps.memory_limits)
+        if surplus:
+            oldest = Find(kind=MemoryRevision, where=where, order=By("seq"), first=min(surplus, kept))
+            freed += await _delete(cmd, (await cmd.writer.find(MEMORIES, oldest)).nodes)
+    return freed
+
+
+async def _prune_oldest(
+    cmd: Command, memory: WorkspaceMemory, room: Room, made: Sequence[MemoryRevision]
+) -> tuple[int, Sequence[MemoryRevision]]:
+    """Delete the oldest history of all paths until the rest fits; return its bytes and what of `made` stays (FM-84)."""
+    wanted, freed = room.over(cmd.deps.memory_limits), 0
+    oldest = Find(kind=MemoryRevision, where=Eq("memory_id", memory.id), order=By("seq"), first=_BATCH)
+    while freed < wanted:
+        found = (await cmd.writer.find(MEMORIES, oldest)).nodes
+        if not found:
+            gone = oldest_to_free(made, wanted - freed)
+            return freed + sum(revision.previous_bytes for revision in gone), made[len(gone) :]
+        freed += await _delete(cmd, oldest_to_free(found, wanted - freed))
+    return freed, made
+
+
+async def _delete(cmd: Command, revisions: Sequence[MemoryRevision]) -> int:
+    await cmd.writer.delete([revision.id for revision in revisions])
+    return sum(revision.previous_bytes for revision in revisions)
