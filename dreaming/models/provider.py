@@ -59,7 +59,7 @@ class ProviderModel:
                 instrument=False,  # traces hold no content
             )
         except ContentFilterError:
-            return ModelAnswer(text="", finish=Finish.REFUSED, model=self.name)
+            return ModelAnswer(text="", finish=Finish.REFUSED, model=self.name, usage_reported=False)
         except Exception as error:  # whatever a library makes of what came over the wire
             raise _unavailable(error) from error
         return _answer(response, self.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import warnings
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -70,6 +71,16 @@ def _request(**values: Any) -> ModelRequest:
 async def test_answer_comes_with_usage_and_model(model: ModelPort) -> None:
     answer = await model.complete(_request())
     assert answer == ModelAnswer(text="hello", input_tokens=11, output_tokens=3, finish=Finish.STOP, model="small-1")
+
+
+@pytest.mark.req("BM-135")
+@pytest.mark.parametrize("provider", ["openai"], indirect=True)
+async def test_an_answer_without_usage_says_so(model: ModelPort, server: ModelServer) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "hello"}, "finish_reason": "stop"}
+    body = {"id": "c1", "object": "chat.completion", "created": 1, "model": "small-1", "choices": [choice]}
+    server.replies = [Reply(body=json.dumps(body).encode())]
+    answer = await model.complete(_request())
+    assert (answer.text, answer.usage_reported) == ("hello", False)
 
 
 async def test_prompt_goes_over_the_wire_once(model: ModelPort, server: ModelServer) -> None:

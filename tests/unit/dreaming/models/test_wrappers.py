@@ -60,6 +60,14 @@ async def test_only_so_many_calls_run_at_once() -> None:
     assert most == 2
 
 
+@pytest.mark.req("BM-134", "BM-135")
+async def test_usage_that_was_not_reported_has_no_price() -> None:
+    told, untold = ModelAnswer(text="a"), ModelAnswer(text="b", usage_reported=False)
+    inner = ScriptedModel().on("test", told, untold)
+    model = MeteredModel(inner=inner, figures=NoFigures(), priced=lambda _: 7)
+    assert [(await model.complete(_request())).cost_micro_usd for _ in range(2)] == [7, None]
+
+
 async def test_calls_failures_tokens_and_cost_are_counted_without_content() -> None:
     answer = ModelAnswer(text="canary", input_tokens=10, output_tokens=5)
     figures = Counting()
