@@ -234,8 +234,9 @@ async def _ground(
 
 def _is_own(session: Session | None, trigger: Session) -> bool:
     """True if items of a session may support what the agent learns: its own, and of the same organization (AM-20)."""
-    same = session is not None and session.agent_id == trigger.agent_id
-    return same and session is not None and session.organization_id == trigger.organization_id and not session.review
+    if session is None or session.review:
+        return False
+    return (session.agent_id, session.organization_id) == (trigger.agent_id, trigger.organization_id)
 
 
 async def _sessions(reader: Reader, ids: Iterable[NodeId]) -> dict[NodeId, Session]:

@@ -28,7 +28,8 @@ from graph.store.port import Reader, Writer
 from graph.store.query import Direction, Eq, Find
 
 AGENTS = SystemScope(reason="the memory of an agent under its lock")
-ENTRY_WORDS: Final = ("content", "kind", "status", "updated_at", "by_person")
+_CHANGING: Final = ("content", "kind", "status", "sources", "updated_at", "changed_in", "by_person")
+"""Fields of an entry that a later version of it changes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,8 +169,7 @@ def _entry(cmd: Command, pool: AgentMemory, state: EntryState, before: AgentEntr
 
 
 def _fields(entry: AgentEntry) -> dict[str, Any]:
-    names = (*ENTRY_WORDS, "sources", "changed_in")
-    return {name: getattr(entry, name) for name in names}
+    return {name: getattr(entry, name) for name in _CHANGING}
 
 
 def _change(cmd: Command, pool: AgentMemory, step: VersionStep, version: int) -> AgentChange:
