@@ -14,15 +14,23 @@ from api.bootstrap import Ports, Service
 from api.errors import TABLE
 from api.graphql.schema import build_schema
 from graph.model.ids import GlobalId, NodeId
+from graph.model.nodes.people import Right
 from graph.model.schema import kind_of
+from graph.services.access.commands import command
+from graph.services.agents.promotion import promote
+from graph.services.sessions.changing import FactState
 from graph.store.port import Store
 from tests.api.clients import answer_of
 from tests.api.graphql.generator import Generator, body_of
+from tests.support.bot_room import BotRoom
+from tests.support.bot_talk import BotTalk
 from tests.support.clock import FakeClock
 from tests.support.ids import SequentialIds
+from tests.support.keyring import FixedKeyring
 from tests.support.profile import sized
 from tests.support.random_library import RandomLibrary, Truth, random_library
 from tests.support.randomness import SeededRandomness
+from tests.support.session_room import SessionRoom
 
 CASES = sized(small=500, full=5_000)
 CODES = {row.code for row in TABLE.values()} - {"INTERNAL"} | {"UNKNOWN_TYPE", "SCOPE_FORBIDDEN"}
@@ -88,13 +96,40 @@ def engine(request: pytest.FixtureRequest) -> str:
 def ports(store: Store, clock: FakeClock) -> Ports:
     """Equal runs make equal ids, so that a failing request can be sent again."""
     blobs = open_blobs("memory:///")
-    return Ports(clock=clock, ids=SequentialIds(), randomness=SeededRandomness(), store=store, blobs=blobs)
+    return Ports(
+        clock=clock,
+        ids=SequentialIds(),
+        randomness=SeededRandomness(),
+        store=store,
+        blobs=blobs,
+        keyring=FixedKeyring(),
+    )
 
 
 @pytest.fixture
 async def fuzz(service: Service, http: httpx2.AsyncClient, clock: FakeClock) -> Fuzz:
     library = await random_library(service.deps, clock, 7)
+    await remember(library)
     return Fuzz(service, http, library, await Truth.of(service.deps.store))
+
+
+async def remember(library: RandomLibrary) -> None:
+    """Give the people of the library memories of every surface, each with a word of its own."""
+    world = library.world
+    sessions, bots = SessionRoom(world), await BotRoom(world=world).make()
+    await sessions.make("ses_41")
+    await sessions.begin("t1")
+    item = await sessions.say("i-01", "marzipan")
+    fact = FactState(key="k", content="nougat", kind="procedure", sources=("i-01",))
+    await sessions.learn(fact, processed=["i-01"])
+    await world.grant(world.ben, Right.READ, world.atlas)
+    await command(world.deps, world.caller(world.host), lambda cmd: promote(cmd, sessions.id("ses_41")))
+    talk = await BotTalk(room=bots).make()
+    one = await bots.fact("praline")
+    two = await bots.observe("caramel", one)
+    await talk.begin("t1", "fudge")
+    await talk.confide("t1", "toffee")
+    library.words |= {item.id: "marzipan", NodeId(one): "praline", NodeId(two): "caramel"}
 
 
 NO_FILE = ("Mutation.submitFile", "Mutation.replaceMaterial")
