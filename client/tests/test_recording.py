@@ -245,12 +245,14 @@ async def test_appending_changes_no_earlier_byte(world: World, earlier: bytes) -
 @pytest.mark.req("SB-50")
 async def test_concurrent_runs_of_one_conversation_append_whole_lines(world: World) -> None:
     sandbox = await world.client.create()
-    said = [f"{n} " + "x" * 20_000 for n in range(24)]
+    said = [f"{n} " + "x" * (400_000 if n % 4 == 0 else 10) for n in range(24)]
     runs = [run(world.agent(), text, sandbox=sandbox, conversation_id="c1") for text in said]
     await asyncio.gather(*runs)
     lines = lines_of(sandbox, "sessions/c1.jsonl")
     contents = [item["content"] for line in lines for item in line["input"]]  # type: ignore[attr-defined]
     assert sorted(contents) == sorted(said)
+    stamps = [str(line["updated_at"]) for line in lines]
+    assert stamps == sorted(stamps)
 
 
 @pytest.mark.req("SB-51")
