@@ -293,6 +293,25 @@ async def test_the_audit_names_the_host_and_the_person_it_named(
     } in found
 
 
+@pytest.mark.req("AD-27")
+async def test_a_session_has_a_chain_that_its_person_follows_and_nobody_else(
+    world: TeamWorld, host: GraphQLClient, ana: GraphQLClient, ben: GraphQLClient, cleo: GraphQLClient, gid: Gid
+) -> None:
+    session = (await it(host, CREATE, agent=gid(world.atlas), person=gid(world.ana)))["id"]
+    await it(host, TURN, session=session, turn="t1", who=gid(world.ana))
+    log = "query($in: [ID!]) { auditLog(filter: {kbIds: $in}) { edges { node { seq poolId knowledgeBase { id } } } } }"
+    told = [edge["node"] for edge in (await ana.ok(log, **{"in": [session]}))["auditLog"]["edges"]]
+    assert [node["seq"] for node in told] == list(range(len(told), 0, -1))
+    assert told[0] == {"seq": len(told), "poolId": session, "knowledgeBase": None}
+    verify = "{ verifyAudit { ok chains { poolId knowledgeBaseId headSeq } } }"
+    own = (await ana.ok(verify))["verifyAudit"]
+    assert own["ok"]
+    assert {"poolId": session, "knowledgeBaseId": session, "headSeq": len(told)} in own["chains"]
+    for who in (ben, cleo):
+        assert session not in [chain["poolId"] for chain in (await who.ok(verify))["verifyAudit"]["chains"]]
+        assert (await who.ok(log, **{"in": [session]}))["auditLog"]["edges"] == []
+
+
 @pytest.mark.req("AD-23", "AD-24")
 @pytest.mark.parametrize("both", [True, False])
 async def test_an_operation_names_one_place(world: TeamWorld, host: GraphQLClient, gid: Gid, both: bool) -> None:
