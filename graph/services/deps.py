@@ -12,6 +12,7 @@ from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, R
 from graph.rules.memory_limits import MemoryLimits
 from graph.rules.session_memory_text import MemoryRules
 from graph.services.turnstile import Turnstile
+from graph.services.workspace.records_port import RecordBackend
 from graph.store.port import Store
 from graph.store.sealing import Vault
 from graph.text.tokens import Tokenizer
@@ -58,6 +59,8 @@ class Deps:
     """What connectors read, by their kind."""
     session_memory: MemoryRules = MemoryRules()
     memory_limits: MemoryLimits = MemoryLimits()
+    records: RecordBackend | None = None
+    """The records of record memories; None: every call on them is unavailable."""
     figures: Figures = field(default_factory=NoFigures)
     turnstile: Turnstile = field(default_factory=Turnstile)
     """How many tasks of a Memory Bot run at once in this process (BM-122)."""
