@@ -141,6 +141,7 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         places=ports.places or document_places(settings, fetcher),
         vault=Vault(ports.keyring or open_keyring(settings, ports.clock), ports.randomness),
         session_memory=ports.session_memory or MemoryRules(max_length=settings.sessions.memory.max_length),
+        memory_limits=settings.memory.limits(),
         figures=counted,
     )
 

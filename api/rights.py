@@ -32,6 +32,9 @@ class Needs(StrEnum):
     REPORTING = "host of the workspace, or of the organization that it is about"
     REPORTING_OR_WRITE = "the same, or write on the session (to promote it: on its agent too)"
     ADMIN = "admin of the workspace"
+    VERB_READ = "read on the workspace, or on the memory"
+    VERB_RUN = "run on the workspace, or on the memory"
+    VERB_WRITE = "write on the workspace, or on the memory"
     WRITE_BOT = "write on a bot that is not a link to another"
 
 
@@ -191,6 +194,25 @@ ROUTES: Mapping[str, Needs] = {
     "POST /v1/bots/{botId}/memory/purge": Needs.WRITE_BOT,
     "GET /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
     "PATCH /v1/bots/{botId}/memory/bot": Needs.WRITE_BOT,
+    "GET /api/v1/memories": Needs.VERB_READ,
+    "POST /api/v1/memories": Needs.VERB_WRITE,
+    "GET /api/v1/memories/{memory_id}": Needs.VERB_READ,
+    "PATCH /api/v1/memories/{memory_id}": Needs.VERB_WRITE,
+    "DELETE /api/v1/memories/{memory_id}": Needs.VERB_WRITE,
+    "GET /api/v1/memories/{memory_id}/files": Needs.VERB_READ,
+    "POST /api/v1/memories/{memory_id}/files": Needs.VERB_RUN,
+    "POST /api/v1/memories/{memory_id}/files/move": Needs.VERB_RUN,
+    "GET /api/v1/memories/{memory_id}/files/move": Needs.VERB_READ,
+    "PUT /api/v1/memories/{memory_id}/files/move": Needs.VERB_RUN,
+    "DELETE /api/v1/memories/{memory_id}/files/move": Needs.VERB_RUN,
+    "GET /api/v1/memories/{memory_id}/files/{path:path}": Needs.VERB_READ,
+    "PUT /api/v1/memories/{memory_id}/files/{path:path}": Needs.VERB_RUN,
+    "DELETE /api/v1/memories/{memory_id}/files/{path:path}": Needs.VERB_RUN,
+    "GET /api/v1/memories/{memory_id}/revisions": Needs.VERB_READ,
+    "DELETE /api/v1/memories/{memory_id}/revisions": Needs.VERB_WRITE,
+    "GET /api/v1/memories/{memory_id}/revisions/{seq}": Needs.VERB_READ,
+    "POST /api/v1/memories/{memory_id}/revisions/{seq}/restore": Needs.VERB_RUN,
+    "GET /api/v1/audit-events": Needs.VERB_WRITE,
     "GET /v1/chats/{chatId}/confessions": Needs.READ,
     "GET /v1/chats/{chatId}/enrichments": Needs.READ,
     "GET /openapi.json": Needs.NOTHING,

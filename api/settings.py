@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from pydantic.fields import FieldInfo
 
 from graph.model.errors import SettingsInvalid
+from graph.rules.memory_limits import BOUNDS, MemoryLimits
 from graph.rules.session_memory_text import DEFAULT_MAX_LENGTH
 
 PREFIX = "ROOTWARD_"
@@ -136,6 +137,50 @@ class SessionsSettings(_Section):
     memory: SessionMemorySettings = SessionMemorySettings()
 
 
+class DefaultGuideSettings(_Section):
+    """What memories without a guide of their own use, by kind; unset: the guide that is built in (FM-31)."""
+
+    file: str | None = None
+    record: str | None = None
+
+
+def _limit(name: str) -> Any:
+    low, high = BOUNDS[name]
+    return Field(default=getattr(MemoryLimits(), name), ge=low, le=high)
+
+
+class WorkspaceMemorySettings(_Section):
+    """The limits of workspace memory; names, defaults and bounds are those of FM-87."""
+
+    max_file_bytes: int = _limit("max_file_bytes")
+    revisions_per_file: int = _limit("revisions_per_file")
+    max_total_bytes: int = _limit("max_total_bytes")
+    mounts_per_thread: int = _limit("mounts_per_thread")
+    guide_bytes: int = _limit("guide_bytes")
+    context_bytes: int = _limit("context_bytes")
+    always_load_bytes: int = _limit("always_load_bytes")
+    description_chars: int = _limit("description_chars")
+    frontmatter_bytes: int = _limit("frontmatter_bytes")
+    path_bytes: int = _limit("path_bytes")
+    write_retries: int = _limit("write_retries")
+    recall_limit: int = _limit("recall_limit")
+    recall_bytes: int = _limit("recall_bytes")
+    recall_seconds: float = _limit("recall_seconds")
+    record_chars: int = _limit("record_chars")
+    default_guide: DefaultGuideSettings = DefaultGuideSettings()
+
+    def limits(self) -> MemoryLimits:
+        """Return the limits in force.
+
+        Raises:
+            SettingsInvalid: two of them do not fit together (FM-89).
+        """
+        plain: dict[str, Any] = {name: getattr(self, name) for name in BOUNDS}
+        guides = self.default_guide
+        limits = MemoryLimits(**plain, default_guide_file=guides.file, default_guide_record=guides.record)
+        return limits.checked()
+
+
 class WorkerSettings(_Section):
     """Whether the server process also does the background work."""
 
@@ -190,6 +235,7 @@ class Settings(_Section):
     keys: KeySettings = KeySettings()
     worker: WorkerSettings = WorkerSettings()
     sessions: SessionsSettings = SessionsSettings()
+    memory: WorkspaceMemorySettings = WorkspaceMemorySettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     models: ModelsSettings = ModelsSettings()
     rerank: RerankSettings = RerankSettings()

@@ -23,14 +23,20 @@ PATH: Final = "/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
 _STATES: Final = {
     200: "done",
+    201: "made",
+    204: "done",
+    304: "the version that If-None-Match names is current",
     400: "InvalidRequest: the body or an argument does not fit; `path` names the field",
     401: "Unauthorized: no valid credential",
     403: "Forbidden: a right is missing",
     404: "missing, or hidden from the caller",
     405: "MethodNotAllowed: see `Allow`",
     409: "the present state does not allow it; `reason` says why",
-    413: "PayloadTooLarge: over 65536 bytes",
+    412: "precondition_failed: no tag of If-Match is the current one",
+    413: "PayloadTooLarge: over 65536 bytes; under /api/v1: over the limit that the details name",
     415: "UnsupportedMediaType: send application/json",
+    422: "disabled: what it names is switched off",
+    428: "precondition_required: send If-Match",
     502: "ModelFailed: the model failed and nothing changed",
     503: "Unavailable: try again after `Retry-After` seconds",
 }
@@ -54,15 +60,19 @@ class Operation:
     """One method of a path.
 
     Attributes:
-        gives: shape of the answer.
+        gives: shape of the answer; None: it has no body.
         takes: shape of the body, if it has one.
-        errors: states other than 200.
+        done: state of success.
+        failure: shape of what an error answers with.
+        errors: the other states.
         query: parameters of the query string, with their schemas.
     """
 
     summary: str
-    gives: type[BaseModel]
+    gives: type[BaseModel] | None
     takes: type[BaseModel] | None = None
+    done: int = 200
+    failure: type[BaseModel] = Error
     errors: Sequence[int] = ALWAYS
     query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -103,7 +113,7 @@ _Refs = Mapping[type[BaseModel], Mapping[str, Any]]
 def _schemas(operations: Iterable[Operation]) -> tuple[_Refs, dict[str, Any]]:
     found: set[type[BaseModel]] = {Error}
     for operation in operations:
-        found |= {operation.gives} if operation.takes is None else {operation.gives, operation.takes}
+        found |= {shape for shape in (operation.gives, operation.takes, operation.failure) if shape is not None}
     shapes = sorted(found, key=lambda shape: (shape.__name__, shape.__module__))
     refs, schemas = models_json_schema([(shape, "validation") for shape in shapes], ref_template=_REF)
     return {shape: refs[shape, "validation"] for shape in shapes}, dict(schemas["$defs"])
@@ -116,11 +126,14 @@ def _path_item(path: str, operations: Mapping[str, Operation], refs: _Refs) -> d
 
 
 def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
-    answers: dict[int, type[BaseModel]] = {200: operation.gives, **dict.fromkeys(sorted(operation.errors), Error)}
+    answers: dict[int, type[BaseModel] | None] = {
+        operation.done: operation.gives,
+        **{state: operation.failure if state >= 400 else None for state in sorted(set(operation.errors))},
+    }
     made: dict[str, Any] = {
         "summary": operation.summary,
         "responses": {
-            str(state): {"description": _STATES[state], "content": _json(refs[shape])}
+            str(state): {"description": _STATES[state], **({"content": _json(refs[shape])} if shape else {})}
             for state, shape in answers.items()
         },
     }

@@ -13,6 +13,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
@@ -36,6 +37,10 @@ from graph.model.errors import (
     Unauthenticated,
     WorkspaceRefused,
 )
+from graph.rules.memory_refusals import invalid as invalid
+from graph.rules.memory_refusals import missing as missing
+from graph.rules.memory_refusals import stale as stale
+from graph.rules.memory_refusals import untagged
 from graph.services.access.caller import Caller
 from graph.services.deps import Deps
 
@@ -73,6 +78,17 @@ class WCall:
         """Return an id of the path, percent-decoded once."""
         return str(self.request.path_params[name])
 
+    def tail(self, name: str) -> str:
+        """Return a path of the path, with ``/`` as it is or as ``%2F``, percent-decoded exactly once (FM-49, FM-60).
+
+        Raises:
+            WorkspaceRefused: ``invalid_argument`` at `name`: what it decodes to is no UTF-8.
+        """
+        try:
+            return unquote_to_bytes(self.id(name)).decode("utf-8")
+        except UnicodeDecodeError:
+            raise invalid(name, "is UTF-8") from None
+
     def query(self, name: str) -> str | None:
         """Return a parameter of the query string; None if it is not there."""
         return self.request.query_params.get(name)
@@ -85,7 +101,7 @@ class WCall:
         """
         tags = self.optional_if_match()
         if tags is None:
-            raise WorkspaceRefused("precondition_required", "send If-Match with the ETag you read", header="If-Match")
+            raise untagged()
         return tags
 
     def optional_if_match(self) -> tuple[str, ...] | None:
@@ -118,9 +134,7 @@ class WCall:
             WorkspaceRefused: ``invalid_argument`` at `limit`, ``invalid_cursor``.
         """
         text = self.query("limit")
-        limit = (
-            DEFAULT_LIMIT if text is None else int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0
-        )
+        limit = DEFAULT_LIMIT if text is None else number(text)
         if not 1 <= limit <= MAX_LIMIT:
             raise invalid("limit", f"takes 1 to {MAX_LIMIT}")
         cursor = self.query("cursor")
@@ -156,23 +170,6 @@ def matches(tags: Sequence[str], current: str) -> bool:
     return current in tags
 
 
-def stale(current: str | None, **details: Any) -> WorkspaceRefused:
-    """Return the refusal of a tag that is not the current one (FM-16, FM-57)."""
-    return WorkspaceRefused(
-        "precondition_failed", "it changed since you read it: read it again", current_etag=current, **details
-    )
-
-
-def invalid(field: str, reason: str) -> WorkspaceRefused:
-    """Return the refusal of a field (FM-7)."""
-    return WorkspaceRefused("invalid_argument", f"{field} {reason}", field=field, reason=reason)
-
-
-def missing(kind: str, id_: str) -> WorkspaceRefused:
-    """Return the refusal of what is not there for the caller (FM-4, FM-7)."""
-    return WorkspaceRefused("not_found", f"there is no such {kind}", kind=kind, id=id_)
-
-
 def answer(body: Any, status: int = 200, *, tag: str | None = None) -> Response:
     """Return a JSON answer that no cache keeps, with its ETag if it has one."""
     headers = {"Cache-Control": "no-store", **({} if tag is None else {"ETag": tag})}
@@ -188,8 +185,9 @@ def collection(items: Sequence[Any], next_place: Any, *bound: object, tag: str |
     return answer({"items": list(items), "next_cursor": cursor}, tag=tag)
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0
+def number(text: str, digits: int = 3) -> int:
+    """Return a number that a client wrote in decimal digits; 0 for what is none, or has more digits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else 0
 
 
 def _cursor(place: Any, bound: Sequence[object]) -> str:

@@ -17,7 +17,7 @@ from graph.rules.memory_fields import (
     checked_labels,
     checked_name,
 )
-from graph.rules.memory_refusals import invalid, stale
+from graph.rules.memory_refusals import forbidden, invalid, stale
 from graph.rules.workspace_ids import tag_of
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
@@ -89,8 +89,7 @@ async def list_memories(
     Raises:
         WorkspaceRefused: ``forbidden``, ``invalid_argument`` at `kind`.
     """
-    if not verbs_on(reading.facts, None) and not _has_some(reading):
-        require_verb(reading.facts, None, Right.READ)
+    require_some(reading)
     if kind is not None and kind not in set(MemoryKind):
         raise invalid("kind", "is file or record")
     parts: list[Where] = [Eq("workspace", reading.facts.workspace)]
@@ -163,11 +162,16 @@ async def _end_grants(cmd: Command, memory: WorkspaceMemory) -> None:
     await move_access(cmd, {grant.principal_id for grant in grants})
 
 
-def _has_some(reading: Reading) -> bool:
-    """Return whether the caller holds a verb on any single memory."""
+def require_some(reading: Reading) -> None:
+    """Refuse who holds a verb neither on the workspace nor on any memory.
+
+    Raises:
+        WorkspaceRefused: ``forbidden``.
+    """
     objects = {grant.object_id for grant in reading.facts.grants}
     memories = [object_id for object_id in objects if prefix_of(object_id) == WorkspaceMemory.PREFIX]
-    return any(verbs_on(reading.facts, memory) for memory in memories)
+    if not any(verbs_on(reading.facts, memory) for memory in (None, *memories)):
+        raise forbidden(Right.READ)
 
 
 async def _labelled(
