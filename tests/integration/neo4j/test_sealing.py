@@ -13,7 +13,7 @@ from graph.store.neo4j import Neo4jStore
 from tests.support.keyring import fixed_vault
 from tests.support.neo4j_server import Neo4jServer
 from tests.support.neo4j_store import run
-from tests.support.plain_texts import canary, files_of, hits
+from tests.support.plain_texts import STEM, canary, files_of, hits
 from tests.support.sealed_nodes import sealed_nodes
 
 CANARIES = 1_000
@@ -27,7 +27,8 @@ async def test_no_sealed_text_stands_in_a_file_of_the_database(
     """Goal D1; a text that is not sealed shows that the search sees what was written."""
     space = WorkspaceId("sealed")
     nodes = sealed_nodes(fixed_vault(), space, CANARIES, canary)
-    plain = Receipt(id=NodeId("rcp_plain"), workspace=space, created_at=Millis(1), result=PLAIN)
+    open_text = canary(1).replace(STEM, PLAIN) * 10  # a short one would be packed into a few bits a letter
+    plain = Receipt(id=NodeId("rcp_plain"), workspace=space, created_at=Millis(1), result=open_text)
     await empty_store.transact(lambda writer: writer.put([plain, *nodes]))
     files = files_of(neo4j_server.home)
     assert await asyncio.to_thread(hits, files, PLAIN)
