@@ -21,6 +21,7 @@ from graph.store.port import Store
 from tests.acceptance.stage import NODE, Stage, made
 from tests.api.conftest import ENGINES
 from tests.support.held_clock import HeldClock
+from tests.support.keyring import FixedKeyring
 from tests.support.operations import add, block, cite, create, deduction, relate
 from tests.support.places import ScriptedPlace
 
@@ -70,7 +71,8 @@ def place() -> ScriptedPlace:
 
 @pytest.fixture
 def ports(store: Store, clock: HeldClock, place: ScriptedPlace) -> Ports:
-    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), places={"scripted": place})
+    keyring = FixedKeyring()
+    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), places={"scripted": place}, keyring=keyring)
 
 
 async def sync(stage: Stage, clock: HeldClock, connector: str) -> None:
