@@ -22,11 +22,13 @@ from graph.model.nodes.learning import ModelCall
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, Token
 from graph.model.nodes.work import Job
 from graph.rules.admin_chain import AdminOperation
+from graph.rules.bot_entries import pool_of
 from graph.rules.explicit import explicit_id
 from graph.rules.jobs import JobState, cancelled
 from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.people import ADMINISTRATION, hold_one, move_access
+from graph.services.agents.state import memory_id as memory_of
 from graph.services.knowledge.anchors import write_anchor
 from graph.store.query import And, Direction, Eq, Find, In, Where
 
@@ -118,9 +120,12 @@ async def _is_home(cmd: Command, agent: NodeId) -> bool:
 
 
 async def _held(cmd: Command, agent: NodeId) -> _Held:
-    """Lock all that belongs to an agent, in id order, then read it."""
+    """Lock all that belongs to an agent, in id order, then read it.
+
+    Its pools are locked whether or not they are there, so that none is made for it meanwhile.
+    """
     found = await _read(cmd, agent)
-    pools = {*(pool.id for pool in found.pools), *(chat.pool for chat in found.chats if chat.pool)}
+    pools = {pool_of(cmd.caller.workspace, agent), memory_of(agent), *(c.pool for c in found.chats if c.pool)}
     await cmd.writer.lock(sorted({*found.places, *pools}))
     return await _read(cmd, agent)
 

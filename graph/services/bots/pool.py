@@ -112,6 +112,9 @@ async def hold_pool(writer: Writer, bot: Bot, at: Millis) -> BotPool:
     """Lock the pool of a bot against all other changes, and return it, made if it was not there (BM-62).
 
     Everything that a change is decided by must be read after this. `at` is the time of the commit.
+
+    Raises:
+        MissingObject: the bot was deleted meanwhile, and its pool with it.
     """
     await writer.lock([bot.pool])
     found = await find_pool(writer, bot)
@@ -128,6 +131,7 @@ async def ensure_pool(cmd: Command, id_: NodeId) -> BotPool:
 
 
 async def _new_pool(writer: Writer, bot: Bot, at: Millis) -> BotPool:
+    await find_bot(writer, bot.workspace, bot.home)
     pool = BotPool(id=bot.pool, workspace=bot.workspace, pool=bot.pool, created_at=at, bot_id=bot.home)
     await put_alone(writer, pool, frozenset({Rule(RuleKind.BOT, bot.home)}))
     return pool

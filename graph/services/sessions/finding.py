@@ -15,7 +15,7 @@ from graph.rules.rights import ViewerFacts, may_host, surface_rights
 from graph.rules.scopes import session_rule
 from graph.rules.session_memory import NOT_FOUND
 from graph.services.access.commands import Command
-from graph.services.access.people import find_one
+from graph.services.access.people import find_one, hold_one
 from graph.services.access.session import Session as Reading
 from graph.store.port import Reader, Writer
 from graph.store.query import Direction
@@ -133,8 +133,8 @@ async def check_person(cmd: Command, person: NodeId, organization: NodeId | None
 
 
 async def check_agent(cmd: Command, agent: NodeId, organization: NodeId | None) -> None:
-    """Refuse an agent that the caller may not name; raises like `check_person`."""
-    found = await find_one(cmd, agent, Principal)
+    """Hold an agent against its deletion; refuse one that the caller may not name; raises like `check_person`."""
+    found = await hold_one(cmd, agent, Principal)
     if found.kind != PrincipalKind.AGENT:
         raise NotFound
     await _check_inside(cmd, agent, organization, EdgeType.SERVES)

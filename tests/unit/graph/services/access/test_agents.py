@@ -15,6 +15,7 @@ from graph.model.errors import AlreadyExists, BadState, Forbidden, NotFound, Una
 from graph.model.fields import Node
 from graph.model.ids import NodeId, hosted_id, node_id
 from graph.model.nodes import bots, sessions
+from graph.model.nodes.evidence import ChannelKind
 from graph.model.nodes.learning import ModelCall
 from graph.model.nodes.people import Principal, Right
 from graph.model.nodes.work import AuditRecord, Job
@@ -27,11 +28,14 @@ from graph.services.access.deleting import delete_agent
 from graph.services.access.facts import load_facts
 from graph.services.access.grants import grant
 from graph.services.access.members import set_members
-from graph.services.access.provisioning import create_organization
+from graph.services.access.provisioning import create_channel, create_organization
 from graph.services.access.serving import set_serving
 from graph.services.access.tokens import authenticate
+from graph.services.bots.chats import create_chat
+from graph.services.bots.pool import Bot, hold_pool
 from graph.services.deps import Deps
 from graph.services.knowledge.conversations import open_conversation
+from graph.services.sessions.host import create_session
 from graph.store.port import Writer
 from graph.store.sealing import Place
 from tests.support.world import TeamWorld
@@ -158,6 +162,24 @@ async def test_the_knowledge_of_a_deleted_agent_is_for_auditors_and_takes_nothin
     assert await sees(world, world.cleo, source)
     with pytest.raises(NotFound):
         await run(world, world.host, lambda cmd: open_conversation(cmd, world.ops))
+
+
+@pytest.mark.req("AD-19", "BM-8")
+async def test_nothing_begins_anew_for_a_deleted_agent(world: TeamWorld) -> None:
+    org = await organization(world, "helio", world.eve)
+    agent = await borea(world, organizations=[org])
+    bot = Bot(id=agent.id, home=agent.id, workspace=world.workspace)
+    await run(world, world.dan, lambda cmd: delete_agent(cmd, agent.id))
+    for begun in (
+        partial(create_session, agent_id=agent.id),
+        partial(create_chat, bot_id=agent.id, organization_id=org, person_id=world.eve),
+        lambda cmd: hold_pool(cmd.writer, bot, cmd.at),
+        lambda cmd: create_channel(cmd, agent.id, ChannelKind.SHARED_CHANNEL, "late"),
+        lambda cmd: set_serving(cmd, agent.id, org, serves=True),
+        lambda cmd: grant(cmd, world.eve, Right.READ, agent.id),
+    ):
+        with pytest.raises(NotFound):
+            await run(world, world.host if isinstance(begun, partial) else world.dan, begun)
 
 
 @pytest.mark.req("AD-19")
