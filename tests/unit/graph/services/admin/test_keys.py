@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -56,12 +56,13 @@ def deps(deps: Deps, keyring: FixedKeyring) -> Deps:
 
 
 @pytest.fixture
-async def space(deps: Deps) -> WorkspaceId:
+async def space(deps: Deps) -> AsyncIterator[WorkspaceId]:
     """A workspace with sealed texts of every kind."""
     name = f"w{deps.ids.new()[:20]}".lower()
     workspace = (await add_workspace(deps, name)).workspace.workspace
     await deps.store.transact(lambda writer: writer.put(sealed_nodes(deps.vault, workspace, NODES, str)))
-    return workspace
+    yield workspace
+    await name(deps, workspace, None)  # on a shared server nobody else has the keys that a test made
 
 
 async def stored(deps: Deps, space: WorkspaceId) -> list[Node]:
