@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from graph.model.access import Guard, Need, Rule, RuleKind, for_rule
+from graph.model.access import Guard, Need, Rule, RuleKind, for_rule, narrowest
 from graph.model.edges import LAW_EDGES
 from graph.model.errors import AlreadyExists, RootwardError
 from graph.model.fields import FieldType, Node
@@ -139,6 +139,7 @@ async def test_rules_with_alternatives_admit_by_any_one_in_every_way_of_reading(
     await store.transact(work)
     stored = await ask.audiences(*(node.id for node in entries))
     assert stored[entries[4].id].clauses == {clause(for_rule([tag]), org, bot) for tag in "pgb"}
+    assert {narrowest(one) for one in stored[entries[4].id].clauses} == {for_rule([tag]) for tag in "pgb"}
     for held in ("", "p", "g", "b", "pg", "pgb"):
         viewer = world.viewer(org, bot, *(for_rule([tag]) for tag in held))
         wanted = [node.id for node, tags in zip(entries, audiences, strict=True) if set(tags) & set(held)]
