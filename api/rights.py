@@ -84,6 +84,11 @@ QUERIES: Mapping[str, Needs] = {
     "botMemorySettings": Needs.WRITE_BOT,
     "chatConfessions": Needs.READ,
     "chatEnrichments": Needs.READ,
+    "memory": Needs.VERB_READ,
+    "memories": Needs.VERB_READ,
+    "memoryFile": Needs.VERB_READ,
+    "memoryRevisions": Needs.VERB_READ,
+    "memoryRevision": Needs.VERB_READ,
 }
 
 MUTATIONS: Mapping[str, Needs] = {
@@ -169,6 +174,15 @@ MUTATIONS: Mapping[str, Needs] = {
     "deleteChatHistory": Needs.REPORTING,
     "promote": Needs.REPORTING_OR_WRITE,
     "deleteSession": Needs.REPORTING_OR_WRITE,
+    "createMemory": Needs.VERB_WRITE,
+    "updateMemory": Needs.VERB_WRITE,
+    "deleteMemory": Needs.VERB_WRITE,
+    "createMemoryFile": Needs.VERB_RUN,
+    "writeMemoryFile": Needs.VERB_RUN,
+    "moveMemoryFile": Needs.VERB_RUN,
+    "deleteMemoryFile": Needs.VERB_RUN,
+    "restoreMemoryRevision": Needs.VERB_RUN,
+    "purgeMemoryHistory": Needs.VERB_WRITE,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {

@@ -29,6 +29,7 @@ from api.graphql.mutations.sessions import SessionMutations
 from api.graphql.mutations.signals import SignalMutations
 from api.graphql.mutations.sources import SourceMutations
 from api.graphql.mutations.turns import TurnMutations
+from api.graphql.mutations.workspace import WorkspaceMutations
 from api.graphql.prepared import UsePrepared
 from api.graphql.queries.administration import AdminQueries
 from api.graphql.queries.audit import AuditQueries
@@ -44,6 +45,7 @@ from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.queries.operating import OperatingQueries
 from api.graphql.queries.sessions import SessionQueries
 from api.graphql.queries.status import StatusQueries
+from api.graphql.queries.workspace import WorkspaceQueries
 from api.graphql.quick import QuickExecutor
 from api.graphql.scalars import SCALARS
 from api.graphql.subscriptions import Subscription
@@ -67,6 +69,7 @@ Query = merge_types(
         StatusQueries,
         SessionQueries,
         BotQueries,
+        WorkspaceQueries,
     ),
 )
 Mutation = merge_types(
@@ -93,6 +96,7 @@ Mutation = merge_types(
         BotMutations,
         HostMutations,
         TurnMutations,
+        WorkspaceMutations,
     ),
 )
 

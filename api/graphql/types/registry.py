@@ -29,8 +29,9 @@ from api.graphql.types.learning import Lesson, MemoLine, ResidentMemo, Skill, Sk
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
 from api.graphql.types.sessions import Session, SessionFact, SessionItem, Turn
+from api.graphql.types.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
 from graph.model.ids import NodeId
-from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work
+from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work, workspace
 from graph.services.agents.memory import AgentEntryView
 from graph.services.knowledge import views
 from graph.services.knowledge.nodes import NodeView
@@ -75,6 +76,9 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     bots.ChatItem: ChatItem.from_domain,
     bots.Confession: Confession.from_domain,
     bots.Enrichment: Enrichment.from_domain,
+    workspace.WorkspaceMemory: WorkspaceMemory.from_domain,
+    workspace.MemoryFile: MemoryFile.from_domain,
+    workspace.MemoryRevision: MemoryRevision.from_domain,
 }
 """Every kind that clients may meet beside entries; what is not here is never shown."""
 
@@ -117,6 +121,9 @@ NODE_TYPES: tuple[type[Node], ...] = (
     ChatItem,
     Confession,
     Enrichment,
+    WorkspaceMemory,
+    MemoryFile,
+    MemoryRevision,
 )
 
 

@@ -90,12 +90,22 @@ async def list_memories(
         WorkspaceRefused: ``forbidden``, ``invalid_argument`` at `kind`.
     """
     require_some(reading)
+    where = memories_where(reading, kind, type_)
+    query = Find(kind=WorkspaceMemory, where=where, first=_SCAN if labels else first, after=after)
+    return await (_labelled(reading, query, labels, first) if labels else reading.page(query))
+
+
+def memories_where(reading: Reading, kind: str | None, type_: str | None) -> Where:
+    """Return the condition of a list of memories.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `kind`.
+    """
     if kind is not None and kind not in set(MemoryKind):
         raise invalid("kind", "is file or record")
     parts: list[Where] = [Eq("workspace", reading.facts.workspace)]
     parts += [Eq(name, value) for name, value in (("kind", kind), ("type", type_)) if value is not None]
-    query = Find(kind=WorkspaceMemory, where=And(tuple(parts)), first=first if not labels else _SCAN, after=after)
-    return await (_labelled(reading, query, labels, first) if labels else reading.page(query))
+    return And(tuple(parts))
 
 
 async def change_memory(cmd: Command, id_: NodeId, tags: Collection[str], given: Mapping[str, Any]) -> WorkspaceMemory:

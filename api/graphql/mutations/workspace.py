@@ -1,0 +1,166 @@
+"""Commands on file memories, with the ETag of what the caller last saw (AD-22, AD-23)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import strawberry
+from strawberry.types import Info
+
+from api.graphql.context import context
+from api.graphql.scalars import JSON
+from api.graphql.tagging import tagged
+from api.graphql.types.workspace import MemoryFile, RestoredPath, WorkspaceMemory
+from graph.model.ids import NodeId
+from graph.model.nodes import workspace
+from graph.model.nodes.people import Right
+from graph.rules.memory_refusals import invalid
+from graph.services.access.commands import Command
+from graph.services.workspace import files, memories, revisions
+from graph.services.workspace.changing import Actor, actor_of
+from graph.services.workspace.finding import hold_memory
+from graph.services.workspace.kinds import FILES, NewMemory
+
+T = TypeVar("T")
+_Change = Callable[[Command, workspace.WorkspaceMemory, Actor], Awaitable[T]]
+
+
+@strawberry.type
+class WorkspaceMutations:
+    """What is done to memories and their files."""
+
+    @strawberry.mutation(description="Make a memory; providerId is that of the REST routes.")
+    async def create_memory(
+        self,
+        info: Info[Any, Any],
+        name: str,
+        description: str | None = None,
+        labels: JSON | None = None,
+        type: str = FILES,
+        guide: str | None = None,
+        always_load: list[str] | None = None,
+        provider_id: str | None = None,
+        namespace: str | None = None,
+    ) -> WorkspaceMemory:
+        with tagged():
+            new = NewMemory(
+                name=name,
+                description=description,
+                labels=_labels(labels),
+                type=type,
+                guide=guide,
+                always_load=tuple(always_load or ()),
+                provider_id=provider_id,
+                namespace=namespace,
+            )
+            made = await context(info).run(info, lambda cmd: memories.create_memory(cmd, new))
+            return WorkspaceMemory.from_domain(made)
+
+    @strawberry.mutation(description="Change what is given; what is left out stays.")
+    async def update_memory(
+        self,
+        info: Info[Any, Any],
+        memory_id: strawberry.ID,
+        expected_etag: str,
+        name: str = strawberry.UNSET,
+        description: str | None = strawberry.UNSET,
+        labels: JSON = strawberry.UNSET,
+        guide: str | None = strawberry.UNSET,
+        always_load: list[str] = strawberry.UNSET,
+    ) -> WorkspaceMemory:
+        id_ = context(info).id(memory_id)
+        asked: dict[str, Any] = {
+            "name": name,
+            "description": description,
+            "labels": labels,
+            "guide": guide,
+            "always_load": always_load,
+        }
+        given = {field: value for field, value in asked.items() if value is not strawberry.UNSET}
+        with tagged():
+            if "labels" in given:
+                given["labels"] = _labels(labels)
+            changed = await context(info).run(
+                info, lambda cmd: memories.change_memory(cmd, id_, [expected_etag], given)
+            )
+            return WorkspaceMemory.from_domain(changed)
+
+    @strawberry.mutation(description="Delete a memory with all that is in it.")
+    async def delete_memory(self, info: Info[Any, Any], memory_id: strawberry.ID, expected_etag: str) -> bool:
+        id_ = context(info).id(memory_id)
+        with tagged():
+            await context(info).run(info, lambda cmd: memories.delete_memory(cmd, id_, [expected_etag]))
+        return True
+
+    @strawberry.mutation(description="Make a file at a free path.")
+    async def create_memory_file(
+        self, info: Info[Any, Any], memory_id: strawberry.ID, path: str, content: str
+    ) -> MemoryFile:
+        return MemoryFile.from_domain(
+            await _changed(info, memory_id, lambda cmd, m, by: files.create_file(cmd, m, by, path, content))
+        )
+
+    @strawberry.mutation(description="Replace the content of a file.")
+    async def write_memory_file(
+        self, info: Info[Any, Any], memory_id: strawberry.ID, path: str, content: str, expected_etag: str
+    ) -> MemoryFile:
+        return MemoryFile.from_domain(
+            await _changed(
+                info,
+                memory_id,
+                lambda cmd, m, by: files.replace_file(cmd, m, by, path, content, [expected_etag]),
+            )
+        )
+
+    @strawberry.mutation(description="Move a file to a free path.")
+    async def move_memory_file(
+        self, info: Info[Any, Any], memory_id: strawberry.ID, source: str, destination: str, expected_etag: str
+    ) -> MemoryFile:
+        return MemoryFile.from_domain(
+            await _changed(
+                info,
+                memory_id,
+                lambda cmd, m, by: files.move_file(cmd, m, by, source, destination, [expected_etag]),
+            )
+        )
+
+    @strawberry.mutation(description="Delete a file; its history stays.")
+    async def delete_memory_file(
+        self, info: Info[Any, Any], memory_id: strawberry.ID, path: str, expected_etag: str
+    ) -> bool:
+        await _changed(info, memory_id, lambda cmd, m, by: files.delete_file(cmd, m, by, path, [expected_etag]))
+        return True
+
+    @strawberry.mutation(description="Put back what a change replaced; expectedEtag names the file that is there now.")
+    async def restore_memory_revision(
+        self, info: Info[Any, Any], memory_id: strawberry.ID, seq: int, expected_etag: str | None = None
+    ) -> RestoredPath:
+        tags = None if expected_etag is None else [expected_etag]
+        done = await _changed(info, memory_id, lambda cmd, m, by: revisions.restore_revision(cmd, m, by, seq, tags))
+        return RestoredPath(path=done.path, file=None if done.file is None else MemoryFile.from_domain(done.file))
+
+    @strawberry.mutation(description="Erase the history of one path; return how many changes went.")
+    async def purge_memory_history(self, info: Info[Any, Any], memory_id: strawberry.ID, path: str) -> int:
+        return await _changed(
+            info, memory_id, lambda cmd, m, by: revisions.purge_history(cmd, m, by, path), Right.WRITE
+        )
+
+
+async def _changed(info: Info[Any, Any], memory_id: strawberry.ID, change: _Change[T], verb: Right = Right.RUN) -> T:
+    id_: NodeId = context(info).id(memory_id)
+
+    async def work(cmd: Command) -> T:
+        memory = await hold_memory(cmd, id_, verb, workspace.MemoryKind.FILE)
+        return await change(cmd, memory, actor_of(cmd))
+
+    with tagged():
+        return await context(info).run(info, work)
+
+
+def _labels(given: Any) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise invalid("labels", "is a map of texts")
+    return dict(given)
