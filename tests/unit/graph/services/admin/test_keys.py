@@ -25,6 +25,7 @@ from graph.services.access.caller import workspace_node
 from graph.services.access.workspaces import add_workspace
 from graph.services.admin import keys
 from graph.services.admin.keys import GRACE_MS, Retirement, retire, rotate, rotation, unlock
+from graph.services.admin.resealing import reseal_workspace, sealing_kinds
 from graph.services.deps import Deps
 from graph.store.port import Store, Writer
 from graph.store.query import By, Find
@@ -58,8 +59,8 @@ def deps(deps: Deps, keyring: FixedKeyring) -> Deps:
 @pytest.fixture
 async def space(deps: Deps) -> AsyncIterator[WorkspaceId]:
     """A workspace with sealed texts of every kind."""
-    name = f"w{deps.ids.new()[:20]}".lower()
-    workspace = (await add_workspace(deps, name)).workspace.workspace
+    called = f"w{deps.ids.new()[:20]}".lower()
+    workspace = (await add_workspace(deps, called)).workspace.workspace
     await deps.store.transact(lambda writer: writer.put(sealed_nodes(deps.vault, workspace, NODES, str)))
     yield workspace
     await name(deps, workspace, None)  # on a shared server nobody else has the keys that a test made
@@ -69,14 +70,8 @@ async def stored(deps: Deps, space: WorkspaceId) -> list[Node]:
     """Return all nodes of the workspace that have sealed fields."""
     scope = replace(SYSTEM, workspace=space)
     async with deps.store.reading() as reader:
-        pages = [await reader.find(scope, Find(kind=spec.node)) for spec in keys_kinds()]
+        pages = [await reader.find(scope, Find(kind=spec.node)) for spec in sealing_kinds()]
     return [node for page in pages for node in page.nodes]
-
-
-def keys_kinds() -> Any:
-    from graph.services.admin.resealing import sealing_kinds
-
-    return sealing_kinds()
 
 
 def sealed_with(nodes: list[Node]) -> set[str]:
@@ -286,8 +281,6 @@ async def test_what_somebody_writes_meanwhile_is_neither_lost_nor_left_behind(
         return await writes(work, **given)
 
     await rotate(deps, space)
-    from graph.services.admin.resealing import reseal_workspace
-
     monkeypatch.setattr(store, "transact", after_an_edit)
     found = await reseal_workspace(deps, space, "e2", lambda work: store.transact(work))
     assert (found.moved, found.broken) == (NODES, ())
