@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from graph.model.ids import NodeId
@@ -272,3 +274,24 @@ async def test_more_records_cost_no_more_round_trips(bots: BotRoom, client: Grap
             await u_1.ok(RECORDS, c=gid(bots.chat_id("chat_61")))
         counts.append(sum(trips.values()))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.req("KN-121", "KN-122", "AD-26", "AD-27")
+async def test_the_audit_and_exports_know_the_ids_of_these_surfaces(
+    sessions: SessionRoom, ana: GraphQLClient, ben: GraphQLClient, gid: Gid
+) -> None:
+    await sessions.remember("venue", "We meet in Porto.")
+    id_ = gid(sessions.id("ses_41"))
+    log = """query($id: ID!) { it: auditLog(filter: {targetId: $id}) { totalCount edges { node {
+      operation before after target { __typename } } } } }"""
+    found = [edge["node"] for edge in (await it(ana, log, id=id_))["edges"]]
+    assert {"operation": "session.create", "target": {"__typename": "Session"}}.items() <= found[-1].items()
+    assert "Porto" not in str(found)
+    assert (await it(ben, log, id=id_))["totalCount"] == 0
+    memory = await it(ana, MEMORY.replace("entries { key", "entries { id key"), id=id_)
+    export = "query($id: ID!) { it: provenanceExport(id: $id, format: PROV_JSON) }"
+    exported = json.loads(await it(ana, export, id=memory["entries"][0]["id"]))
+    assert len(exported["wasDerivedFrom"]) == 1  # from the fact to the item of the edit
+    assert await ben.code(export, id=memory["entries"][0]["id"]) == "NOT_FOUND"
+    chains = (await ana.ok("{ verifyAudit { chains { poolId ok } } }"))["verifyAudit"]["chains"]
+    assert {"poolId": id_, "ok": True} in chains
