@@ -42,6 +42,7 @@ BY_HTTP: Mapping[int, int] = {
     429: DENIED,
     404: MISSING,
     409: CONFLICT,
+    502: AWAY,
     503: AWAY,
 }
 """The exit code by the HTTP status that the table of errors gives a class."""

@@ -5,6 +5,7 @@
 | `mei` | a person, an agent or a service of this local id, in this order |
 | `person:mei`, `agent:kettle`, `service:bridge`, `group:buyers`, `org:heron` | just that |
 | `channel:kettle/tea-room` | the channel `tea-room` of the agent `kettle` |
+| `session:s1`, `chat:c1` | a session of an agent, a chat of a bot |
 | `workspace` | the whole workspace |
 | anything else | an id as the service gave it |
 """
@@ -15,15 +16,19 @@ from collections.abc import Mapping
 
 from api.cli.link import Link
 from graph.model.errors import NotFound
+from graph.model.fields import Node
 from graph.model.ids import GlobalId, NodeId, WorkspaceId, hosted_id, node_id
+from graph.model.nodes.bots import Chat
 from graph.model.nodes.evidence import Channel
 from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind, Workspace
+from graph.model.nodes.sessions import Session
 
 _PEOPLE: Mapping[str, PrincipalKind] = {
     "person": PrincipalKind.HUMAN,
     "agent": PrincipalKind.AGENT,
     "service": PrincipalKind.SERVICE,
 }
+_PLACES: Mapping[str, type[Node]] = {"group": Group, "org": Organization, "session": Session, "chat": Chat}
 EXISTS = "query($id: ID!) { node(id: $id) { ... on Principal { id displayName } } }"
 
 
@@ -35,16 +40,17 @@ def named(text: str, workspace: str) -> str:
 
     >>> GlobalId.decode(named("channel:kettle/tea-room", "main")).node
     'chn_main/kettle/tea-room'
+    >>> GlobalId.decode(named("session:s1", "main")).node
+    'ses_main//s1'
     """
     kind, _, local = text.partition(":")
     if text == "workspace":
         return _global("Workspace", node_id(Workspace.PREFIX, workspace), workspace)
     if kind in _PEOPLE:
         return _global("Principal", hosted_id(Principal.PREFIX, workspace, local, container=_PEOPLE[kind]), workspace)
-    if kind == "group":
-        return _global("Group", hosted_id(Group.PREFIX, workspace, local), workspace)
-    if kind == "org":
-        return _global("Organization", hosted_id(Organization.PREFIX, workspace, local), workspace)
+    if kind in _PLACES:
+        place = _PLACES[kind]
+        return _global(place.__name__, hosted_id(place.PREFIX, workspace, local), workspace)
     if kind == "channel" and "/" in local:
         agent, _, channel = local.partition("/")
         return _global("Channel", hosted_id(Channel.PREFIX, workspace, channel, container=agent), workspace)

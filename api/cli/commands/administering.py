@@ -73,7 +73,7 @@ def organization(
     name: Name,
     local: Local = None,
     setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Such as memory=true.")
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Such as botMemory=true.")
     ] = None,
 ) -> None:
     """Make an organization."""
@@ -150,7 +150,9 @@ def members(
 
 
 def grant(
-    who: Who, right: Right, on: Annotated[str, typer.Argument(help="An agent, workspace, org:ID or channel:AGENT/ID.")]
+    who: Who,
+    right: Right,
+    on: Annotated[str, typer.Argument(help="An agent, workspace, org:ID, session:ID or chat:ID.")],
 ) -> None:
     """Give a right; it takes effect at the next read."""
     from api.cli.administering import grant as run
@@ -159,7 +161,9 @@ def grant(
 
 
 def revoke(
-    who: Who, right: Right, on: Annotated[str, typer.Argument(help="An agent, workspace, org:ID or channel:AGENT/ID.")]
+    who: Who,
+    right: Right,
+    on: Annotated[str, typer.Argument(help="An agent, workspace, org:ID, session:ID or chat:ID.")],
 ) -> None:
     """Take a right away; it takes effect at the next read."""
     from api.cli.administering import grant as run

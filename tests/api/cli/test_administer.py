@@ -19,7 +19,7 @@ def test_people_places_and_rights_are_made_without_a_server(made: Cli) -> None:
     made.ok("admin", "person", "Otto", "--id", "otto")
     made.ok("admin", "service", "Bridge", "--id", "bridge")
     made.ok("admin", "group", "Buyers", "--id", "buyers", "--member", "otto")
-    made.ok("admin", "organization", "Heron", "--id", "heron", "--set", "memory=true")
+    made.ok("admin", "organization", "Heron", "--id", "heron", "--set", 'memory={"generate": false}')
     channel = ("admin", "channel", "Orders", "--agent", "atlas", "--id", "orders", "--member", "otto")
     made.ok(*channel, "--memory", "channel")
     assert "Otto" in made.ok("admin", "members", "channel:atlas/orders")
