@@ -152,7 +152,8 @@ def open_keyring(settings: Settings, clock: Clock, environ: Mapping[str, str] | 
     Raises:
         SettingsInvalid: `keys.root` names no place of a key.
     """
-    root = RootKey(root_key_origin(settings), os.environ if environ is None else environ)
+    variables = os.environ if environ is None else environ
+    root = RootKey(root_key_origin(settings), variables, makes=not settings.keys.root)
     return FileKeyring(keyring_file(settings), root, clock)
 
 

@@ -25,8 +25,14 @@ _FORMS = "env:NAME, file:PATH or command:PROGRAM ARGUMENTS"
 class RootKey:
     """The key that `keys.root` names."""
 
-    def __init__(self, origin: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, origin: str, environ: Mapping[str, str], *, makes: bool = True) -> None:
         """Take where the key comes from.
+
+        Args:
+            origin: ``env:NAME``, ``file:PATH`` or ``command:PROGRAM ARGUMENTS``.
+            environ: the variables of the process.
+            makes: a file that is not there is made when the first key is. Not where an operator named the file: a
+                mount that is missing once must not lead to a key that is lost with the next one.
 
         Raises:
             SettingsInvalid: this names no such place.
@@ -37,6 +43,7 @@ class RootKey:
                 f"the setting keys.root cannot be taken; allowed: {_FORMS}", name="keys.root", allowed=_FORMS
             )
         self._environ = environ
+        self._makes = makes
         self._key: bytes | None = None
 
     @property
@@ -65,12 +72,12 @@ class RootKey:
         return self._key
 
     def make(self) -> None:
-        """Make the key if it is a file that is not there; a key is never replaced: what it locks would be lost.
+        """Make the key if it is a file that may be made and is not there; none is replaced: what it locks would be lost.
 
         Raises:
             StoreUnavailable: the file cannot be written.
         """
-        if self.file is not None and not self.file.exists():
+        if self._makes and self.file is not None and not self.file.exists():
             write_whole(self.file, (secrets.token_hex(KEY_BYTES) + "\n").encode("ascii"))
 
     def from_environment(self, key_id: str) -> str:

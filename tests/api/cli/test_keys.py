@@ -153,6 +153,20 @@ def test_the_root_key_may_come_from_elsewhere_and_lies_nowhere_then(cli: Cli, tm
     assert cli.run("jobs", "list", ROOTWARD_KEYS__ROOT="hunter2").code == 2
 
 
+@pytest.mark.req("AD-29", "AD-30")
+def test_a_root_key_in_a_place_that_somebody_named_is_made_on_demand_alone(cli: Cli, tmp_path: Path) -> None:
+    """A secret that is not mounted yet: a key made in its place would be gone with the next mount."""
+    place = tmp_path / "secrets" / "root-key"
+    cli.more |= {"ROOTWARD_KEYS__ROOT": f"file:{place}"}
+    refused = cli.run("init")
+    assert (refused.code, "STORE_KEY_MISSING" in refused.err) == (7, True), refused
+    assert not place.exists()
+    assert not (cli.data_dir / "keyring.json").exists()
+    cli.ok("keys", "create")
+    assert place.stat().st_mode & 0o777 == 0o600
+    cli.ok("init")
+
+
 @pytest.mark.req("AD-30")
 def test_keys_may_be_made_ahead_of_the_first_start_and_are_the_ones_it_takes(cli: Cli) -> None:
     said = cli.ok("keys", "create")
