@@ -36,7 +36,7 @@ class MemoryClient:
         return replace(self, memory=memory)
 
     async def send(
-        self, method: str, path: str, body: Any = None, *, tag: str | None = None, **query: Any
+        self, method: str, path: str, body: Any = None, /, *, tag: str | None = None, **query: Any
     ) -> httpx2.Response:
         """Send a request; `path` is that of the memory if it has no ``/`` in front of ``memories`` or others."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -45,20 +45,20 @@ class MemoryClient:
         sent = {} if body is None else {"json": body}
         return await self.http.request(method, self._url(path), headers=headers, params=query or None, **sent)
 
-    async def ok(self, method: str, path: str, body: Any = None, *, tag: str | None = None, **query: Any) -> Any:
+    async def ok(self, method: str, path: str, body: Any = None, /, *, tag: str | None = None, **query: Any) -> Any:
         """Send a request that must succeed and return the body of the answer."""
         answer = await self.send(method, path, body, tag=tag, **query)
         assert answer.status_code < 300, (answer.status_code, answer.text)
         return answer.json() if answer.content else None
 
-    async def tag(self, method: str, path: str, body: Any = None, *, tag: str | None = None) -> str:
+    async def tag(self, method: str, path: str, body: Any = None, /, *, tag: str | None = None) -> str:
         """Send a request that must succeed and return the ETag of the answer."""
         answer = await self.send(method, path, body, tag=tag)
         assert answer.status_code < 300, (answer.status_code, answer.text)
         return str(answer.headers["etag"])
 
     async def refused(
-        self, method: str, path: str, body: Any = None, *, tag: str | None = None, **query: Any
+        self, method: str, path: str, body: Any = None, /, *, tag: str | None = None, **query: Any
     ) -> tuple[int, str, Json]:
         """Send a request that must be refused; return status, code and details."""
         answer = await self.send(method, path, body, tag=tag, **query)
