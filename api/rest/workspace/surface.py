@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from api.rest.openapi import Reference
-from api.rest.workspace import audit, files, memories, memory_reference, revisions
+from api.rest.workspace import audit, files, memories, memory_reference, revisions, run_reference, threads
 from api.rest.workspace.kit import PREFIX, WHandler
 
 
 def table() -> Mapping[str, Mapping[str, WHandler]]:
     """Return the routes by path, in the order in which they are tried."""
-    return {**memories.table(), **files.table(), **revisions.table(), **audit.table()}
+    return {**memories.table(), **files.table(), **revisions.table(), **audit.table(), **threads.table()}
 
 
 def references() -> Sequence[Reference]:
     """Return what the OpenAPI document says of these routes."""
     return [
         {f"{PREFIX}{path.replace(':path}', '}')}": operations for path, operations in reference.items()}
-        for reference in (memory_reference.REFERENCE,)
+        for reference in (memory_reference.REFERENCE, run_reference.REFERENCE)
     ]

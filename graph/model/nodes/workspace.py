@@ -160,13 +160,13 @@ class AgentProfile(Node):
     """What the minimal run surface keeps of an agent: default mounts and toolsets (MT-19, MT-28). Outside ``ap_…``.
 
     Attributes:
-        agent_id: the principal.
+        created_by: the principal that made it.
         memory_mounts: ``[{"name", "memory_id", "access", "recall"}]``.
         toolsets: ``{"memory": {"enabled", "disabled_tools"}}``.
     """
 
     PREFIX: ClassVar[str] = "wap"
-    agent_id: NodeId = indexed()
+    created_by: NodeId
     name: str
     memory_mounts: Json = None
     toolsets: Json = None
@@ -180,7 +180,7 @@ class RunThread(Node):
 
     Attributes:
         started: it accepted its first run, so defaults of agents no longer count (MT-21).
-        inherited: mounts of the parent run that are added at the first run (MT-25); None: no parent.
+        parent_run_id: of the thread of an async subagent, which begins with the mounts of that run (MT-25).
         epoch: moves with each compaction: context delivered before does not count any more (MT-39).
         active_run: the unfinished run (MT-29).
     """
@@ -190,7 +190,6 @@ class RunThread(Node):
     archived_at: Millis | None = None
     parent_run_id: NodeId | None = None
     started: bool = False
-    inherited: Json = None
     epoch: int = 0
     active_run: NodeId | None = None
     updated_at: Millis
@@ -220,6 +219,7 @@ class WorkspaceRun(Node):
         attempts: number of the last attempt; `recalled`: its first input was recalled for (MT-58).
         delivered: what the last attempt was given: per mount name memory, seq and epoch; becomes the cursors of the
             thread with a checkpoint or completion (MT-44).
+        committed: a checkpoint came: later attempts go on from it and are given no context (MT-39, MT-46).
     """
 
     PREFIX: ClassVar[str] = "wrn"
@@ -233,6 +233,7 @@ class WorkspaceRun(Node):
     attempts: int = 0
     recalled: bool = False
     delivered: Json = None
+    committed: bool = False
     ended_at: Millis | None = None
 
 

@@ -1,0 +1,179 @@
+"""The shapes of threads, mounts, agents and runs (MT-1, MT-19, MT-28 to MT-33)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from api.rest.workspace.kit import invalid
+from api.rest.workspace.memory_shapes import Shape
+from graph.model.ids import NodeId, node_id
+from graph.model.nodes.workspace import AgentProfile, WorkspaceMemory, WorkspaceRun
+from graph.model.time import render
+from graph.rules.run_mounts import Access, Mount, by_name, check_listed, checked_mount_name
+from graph.rules.workspace_ids import inside, outside
+from graph.services.workspace.threads import ThreadView
+
+THREADS: Final = "/threads"
+THREAD: Final = "/threads/{thread_id}"
+ARCHIVE: Final = "/threads/{thread_id}/archive"
+UNARCHIVE: Final = "/threads/{thread_id}/unarchive"
+COMPACT: Final = "/threads/{thread_id}/compact"
+MOUNTS: Final = "/threads/{thread_id}/memories"
+MOUNT: Final = "/threads/{thread_id}/memories/{name}"
+THREAD_RUNS: Final = "/threads/{thread_id}/runs"
+AGENTS: Final = "/agents"
+AGENT: Final = "/agents/{agent_id}"
+RUN: Final = "/runs/{run_id}"
+ATTEMPTS: Final = "/runs/{run_id}/attempts"
+CHECKPOINT: Final = "/runs/{run_id}/checkpoint"
+COMPLETE: Final = "/runs/{run_id}/complete"
+FORK: Final = "/runs/{run_id}/fork"
+TOOL: Final = "/runs/{run_id}/tools/{tool_name}"
+
+_Text = Annotated[str, Field(strict=True)]
+
+
+class MountBody(Shape):
+    """A memory to mount."""
+
+    name: _Text = Field(description="by which the model refers to it")
+    memory_id: _Text
+    access: _Text = Field(default=Access.READ.value, description="read or write")
+    recall: bool = True
+
+
+class MountPatch(Shape):
+    """What changes of a mount; what is left out stays."""
+
+    access: _Text = Access.READ.value
+    recall: bool = True
+
+
+class ForkBody(Shape):
+    """What a fork mounts beside what its thread does."""
+
+    memories: list[MountBody] = Field(default_factory=list)
+
+
+class NewThreadBody(ForkBody):
+    """A thread to make."""
+
+    parent_run_id: _Text | None = Field(default=None, description="of an async subagent")
+
+
+class NewRunBody(Shape):
+    """A run to accept."""
+
+    agent_id: _Text
+    input: _Text
+
+
+class CompleteBody(Shape):
+    """How a run ended."""
+
+    status: _Text = Field(description="completed or failed")
+
+
+class EmptyBody(Shape):
+    """Nothing."""
+
+
+class CallBody(Shape):
+    """A call of a tool."""
+
+    tool_call_id: _Text = Field(min_length=1, max_length=256)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+def mounts_of_body(bodies: Sequence[MountBody], field: str) -> list[Mount]:
+    """Return the mounts of a list in a body, in its order.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at the entry, such as ``memories.0.name``.
+    """
+    check_listed(bodies, field)
+    return [mount_of_body(body, f"{field}.{place}.") for place, body in enumerate(bodies)]
+
+
+def mount_of_body(body: MountBody, at: str = "") -> Mount:
+    """Return the mount of a body; an id that can name no memory names one that is not there (MT-14).
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `name` or `access`.
+    """
+    name = checked_mount_name(body.name, f"{at}name")
+    memory = inside(WorkspaceMemory.PREFIX, body.memory_id) or node_id(WorkspaceMemory.PREFIX, "")
+    return Mount(name=name, memory_id=memory, access=checked_access(body.access, f"{at}access"), recall=body.recall)
+
+
+def checked_access(given: str, field: str = "access") -> str:
+    """Return what tools may do.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `field`.
+    """
+    if given not in set(Access):
+        raise invalid(field, "is read or write")
+    return given
+
+
+def mount_json(mount: Mount) -> dict[str, Any]:
+    """Return a mount (MT-1)."""
+    return {
+        "name": mount.name,
+        "memory_id": outside(mount.memory_id),
+        "access": str(mount.access),
+        "recall": mount.recall,
+    }
+
+
+def mounts_json(mounts: Iterable[Mount]) -> list[dict[str, Any]]:
+    """Return mounts in the order of their names."""
+    return [mount_json(mount) for mount in by_name(mounts)]
+
+
+def thread_json(view: ThreadView) -> dict[str, Any]:
+    """Return a thread with its mounts."""
+    thread = view.thread
+    return {
+        "id": outside(thread.id),
+        "parent_run_id": _shown(thread.parent_run_id),
+        "archived_at": None if thread.archived_at is None else render(thread.archived_at),
+        "memories": mounts_json(view.mounts),
+        "version": thread.version,
+        "created_at": render(thread.created_at),
+        "updated_at": render(thread.updated_at),
+    }
+
+
+def agent_json(agent: AgentProfile) -> dict[str, Any]:
+    """Return an agent as far as memory is concerned; its mounts are in its own order (MT-19)."""
+    return {
+        "id": outside(agent.id),
+        "name": agent.name,
+        "memory_mounts": [mount_json(Mount.of(given)) for given in agent.memory_mounts or ()],
+        "toolsets": agent.toolsets,
+        "version": agent.version,
+        "created_at": render(agent.created_at),
+        "updated_at": render(agent.updated_at),
+    }
+
+
+def run_json(run: WorkspaceRun) -> dict[str, Any]:
+    """Return a run with its frozen mounts (MT-29)."""
+    return {
+        "id": outside(run.id),
+        "thread_id": outside(run.thread_id),
+        "agent_id": outside(run.agent_id),
+        "status": run.state,
+        "memory_mounts": mounts_json(Mount.of(given) for given in run.mounts or ()),
+        "created_at": render(run.created_at),
+        "ended_at": None if run.ended_at is None else render(run.ended_at),
+    }
+
+
+def _shown(id_: NodeId | None) -> str | None:
+    return None if id_ is None else outside(id_)
