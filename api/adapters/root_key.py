@@ -72,7 +72,7 @@ class RootKey:
         return self._key
 
     def make(self) -> None:
-        """Make the key if it is a file that may be made and is not there; none is replaced: what it locks would be lost.
+        """Make the key if it is a file that may be made and is not there; never anew: what it locks would be lost.
 
         Raises:
             StoreUnavailable: the file cannot be written.
