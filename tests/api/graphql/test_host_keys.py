@@ -1,0 +1,111 @@
+"""Idempotency keys of host operations: a request that is sent again gets the first answer and does nothing more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from api.bootstrap import Ports
+from dreaming.models.making import OneModel
+from dreaming.models.scripted import ScriptedModel
+from graph.model.nodes.people import Right
+from tests.api.clients import GraphQLClient
+from tests.api.graphql.test_hosting import APPEND, CONFIDE, CREATE, END, TURN, Gid, both_engines, it
+from tests.support.bot_room import BotRoom
+from tests.support.bot_talk import BotTalk, calm_model
+from tests.support.world import TeamWorld
+
+INGEST = """
+mutation($c: ID!, $m: [MessageInput!]!, $key: String) {
+  it: ingestMessages(conversationId: $c, messages: $m, idempotencyKey: $key) { sourceIds arrivals txId }
+}"""
+MEMBERS = """
+mutation($id: ID!, $m: [ID!]!, $key: String) {
+  it: setMembers(id: $id, memberIds: $m, idempotencyKey: $key) { added removed }
+}"""
+TASK = """
+mutation($c: ID, $key: String) {
+  it: recordTaskResult(input: {taskId: "t", state: SUCCEEDED, steps: [], finalAnswer: "done", conversationId: $c},
+    idempotencyKey: $key) { sourceIds arrivals txId }
+}"""
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return calm_model()
+
+
+@pytest.fixture
+def ports(ports: Ports, model: ScriptedModel) -> Ports:
+    return replace(ports, models=OneModel(model=model))
+
+
+@pytest.mark.req("AD-17")
+async def test_a_repeated_key_returns_the_first_result_and_does_nothing_more(
+    world: TeamWorld, host: GraphQLClient, ana: GraphQLClient, gid: Gid
+) -> None:
+    given = {"agent": gid(world.atlas), "person": gid(world.ana)}
+    first = await it(host, CREATE, **given, key="k1")
+    said = {"type": "person_message", "text": "Hello."}
+    item = await it(host, APPEND, session=first["id"], item=said, key="k2")
+    assert await it(host, CREATE, **given, key="k1") == first
+    assert await it(host, APPEND, session=first["id"], item=said, key="k2") == item
+    begun = await it(host, TURN, session=first["id"], turn="t1", who=gid(world.ana), key="k3")
+    assert await it(host, TURN, session=first["id"], turn="t1", who=gid(world.ana), key="k3") == begun
+    assert await host.code(TURN, session=first["id"], turn="t1", who=gid(world.ana), key="k4") == "BAD_STATE"
+    view = "query($id: ID!) { session(sessionId: $id) { revision items { totalCount } } }"
+    assert (await ana.ok(view, id=first["id"]))["session"] == {"revision": 1, "items": {"totalCount": 1}}
+    assert await host.code(APPEND, session=first["id"], item={**said, "text": "Hello you."}, key="k2") == "CONFLICT"
+    assert await host.code(END, session=first["id"], turn="t1", key="k1") == "CONFLICT"
+    other = await it(host, CREATE, **given)
+    assert other["id"] != first["id"]
+
+
+@both_engines
+@pytest.mark.req("AD-17", "BM-70")
+async def test_a_repeated_key_confides_once_and_gets_the_answer_that_was_given(
+    world: TeamWorld, host: GraphQLClient, client: GraphQLClient, model: ScriptedModel, gid: Gid
+) -> None:
+    room = await BotRoom(world=world).make()
+    talk = await BotTalk(room=room, model=model).make()
+    chat, who = gid(room.chat_id("chat_61")), gid(room.person("u_1"))
+    begun = await it(host, TURN, chat=chat, turn="t1", who=who, input="Go on.", key="b1")
+    assert await it(host, TURN, chat=chat, turn="t1", who=who, input="Go on.", key="b1") == begun
+    given = {"chat": chat, "turn": "t1", "text": "I am stuck."}
+    model.on("bot.confide", "First.", "Second.")
+    assert (await it(host, CONFIDE, **given, key="k1"))["answer"] == "First."
+    assert (await it(host, CONFIDE, **given, key="k1"))["answer"] == "First."
+    assert await host.code(CONFIDE, **{**given, "turn": "t2"}, key="k1") == "CONFLICT"
+    assert len(await talk.confessions()) == 1
+    assert (await it(host, CONFIDE, **given, key="k2"))["answer"] == "Second."
+    assert len(await talk.confessions()) == 2
+    await it(host, END, chat=chat, turn="t1")
+    assert await it(host, TURN, chat=chat, turn="t1", who=who, input="Go on.", key="b1") == begun
+    assert await host.code(TURN, chat=chat, turn="t1", who=who, input="Go on.", key="b2") == "BAD_STATE"
+    assert await host.code(TURN, chat=chat, turn="t1", who=who, input="Go.", key="b1") == "CONFLICT"
+
+
+@pytest.mark.req("AD-17")
+async def test_keys_belong_to_a_host(world: TeamWorld, host: GraphQLClient, client: GraphQLClient, gid: Gid) -> None:
+    await world.grant(world.eve, Right.HOST, world.node)
+    eve = client.as_(await world.token(world.eve))
+    given = {"agent": gid(world.atlas), "key": "k1"}
+    assert await it(host, CREATE, **given) != await it(eve, CREATE, **given)
+
+
+@pytest.mark.req("AD-17")
+async def test_operations_on_knowledge_take_keys_too(world: TeamWorld, host: GraphQLClient, gid: Gid) -> None:
+    conversation = gid((await world.open(world.ops)).id)
+    message = {"externalId": "m", "sentAt": "2025-05-10T09:00:00Z", "text": "hi"}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        (INGEST, {"c": conversation, "m": [message]}),
+        (TASK, {"c": conversation}),
+        (MEMBERS, {"id": gid(world.ops), "m": [gid(world.ana), gid(world.eve)]}),
+    ]
+    for number, (call, given) in enumerate(calls):
+        first = await it(host, call, **given, key=f"k{number}")
+        assert await it(host, call, **given, key=f"k{number}") == first
+        assert await it(host, call, **given) != first
+        assert await host.code(MEMBERS, id=gid(world.chat), m=[], key=f"k{number}") == "CONFLICT"
