@@ -12,11 +12,10 @@ from graph.model.sealed import Sealed
 from graph.store.sealing import EpochKey, Place, Vault, key_id_of
 from tests.support.clock import FakeClock
 from tests.support.keyring import FixedKeyring
-from tests.support.profile import sized
 from tests.support.randomness import SeededRandomness
 
 PLACE = Place(workspace="w", node="mem_1", field="content", version=3)
-SWAPS = sized(small=1_500, full=10_000)
+SWAPS = 10_000
 CANARY = "the canary sings at noon"
 
 
@@ -127,7 +126,6 @@ class Kept:
 
 
 @pytest.mark.req("BM-187", "AD-31")
-@pytest.mark.soak
 def test_every_swap_of_bytes_is_refused_with_an_error_of_the_tree(vault: Vault, keyring: FixedKeyring) -> None:
     """Goal D2."""
     places = [
