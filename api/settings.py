@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
@@ -181,6 +181,46 @@ class WorkspaceMemorySettings(_Section):
         return limits.checked()
 
 
+class ProviderSettings(_Section):
+    """How record backends are reached (RM-8, RM-15): `http_origins` may be private or plain HTTP."""
+
+    require_https: bool = True
+    http_origins: tuple[str, ...] = ()
+    operation_seconds: float = Field(default=10, gt=0, le=300)
+
+
+class OutboxDefaults(_Section):
+    """How deliveries to other systems are tried (RM-48)."""
+
+    max_attempts: int = Field(default=12, ge=1, le=1_000)
+    lease_seconds: int = Field(default=60, ge=4, le=3_600)
+
+
+class OutboxPolicy(_Section):
+    """The same for one kind of delivery; what is unset is inherited."""
+
+    max_attempts: int | None = Field(default=None, ge=1, le=1_000)
+    lease_seconds: int | None = Field(default=None, ge=4, le=3_600)
+
+
+class OutboxKinds(_Section):
+    """Policies of single kinds."""
+
+    memory_purge: OutboxPolicy = OutboxPolicy()
+
+
+class OutboxSettings(_Section):
+    """Deliveries to other systems."""
+
+    defaults: OutboxDefaults = OutboxDefaults()
+    by_kind: OutboxKinds = OutboxKinds()
+
+    def memory_purge(self) -> OutboxDefaults:
+        """Return the policy of purges, each unset field inherited."""
+        own = self.by_kind.memory_purge.model_dump(exclude_none=True)
+        return OutboxDefaults.model_validate({**self.defaults.model_dump(), **own})
+
+
 class WorkerSettings(_Section):
     """Whether the server process also does the background work."""
 
@@ -236,6 +276,8 @@ class Settings(_Section):
     worker: WorkerSettings = WorkerSettings()
     sessions: SessionsSettings = SessionsSettings()
     memory: WorkspaceMemorySettings = WorkspaceMemorySettings()
+    providers: ProviderSettings = ProviderSettings()
+    outbox: OutboxSettings = OutboxSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     models: ModelsSettings = ModelsSettings()
     rerank: RerankSettings = RerankSettings()
@@ -385,7 +427,7 @@ def _validated(values: Mapping[str, Given]) -> Settings:
 
 def _split(info: FieldInfo, value: Any) -> Any:
     """Return a list for a text of a variable that stands for one: words between commas."""
-    if isinstance(value, str) and str in get_args(info.annotation) and dict not in _origins(info):
+    if isinstance(value, str) and tuple in _origins(info):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, str) and dict in _origins(info):
         return dict(part.split("=", 1) for part in value.split(",") if "=" in part)
