@@ -15,20 +15,19 @@ RootwardError
 │   └── InvalidAnswer
 ├── ToolError               told to the model, which may try otherwise
 ├── MaxTurnsExceeded
-└── GuardrailTripped        raised by a model or a tool of yours to stop a run
+├── GuardrailTripped        raised by a model or a tool of yours to stop a run
+└── ServiceError            what a service refuses: rootward.service.failures has the tree
 
 Each has a stable `code`. Messages tell what to do and quote nothing of what was said or stored.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 
 class RootwardError(Exception):
     """Anything that this library raises by itself."""
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
 
 
 class SandboxClosedError(RootwardError, RuntimeError):

@@ -1,0 +1,1 @@
+"""The Python library's client against the real application."""
