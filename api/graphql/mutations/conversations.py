@@ -8,13 +8,11 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import RequestContext, context
-from api.graphql.hosting import Kept, run_kept
 from api.graphql.scalars import SaidAt
 from api.graphql.types import enums
 from api.graphql.types.evidence import Conversation, RoutingRule, Source, source_of
 from graph.model.ids import NodeId
-from graph.rules.ingest import Arrival, IncomingMessage
-from graph.services.access.commands import Command
+from graph.rules.ingest import IncomingMessage
 from graph.services.knowledge.conversations import close_conversation, open_conversation, set_routing_rule
 from graph.services.knowledge.ingest import IngestReceipt, ingest_messages
 
@@ -85,36 +83,12 @@ class ConversationMutations:
 
     @strawberry.mutation
     async def ingest_messages(
-        self,
-        info: Info[Any, Any],
-        conversation_id: strawberry.ID,
-        messages: list[MessageInput],
-        idempotency_key: str | None = None,
+        self, info: Info[Any, Any], conversation_id: strawberry.ID, messages: list[MessageInput]
     ) -> IngestPayload:
         ctx = context(info)
-        conversation, incoming = ctx.id(conversation_id), [message_of(ctx, message) for message in messages]
-
-        async def work(cmd: Command) -> Kept:
-            return kept_ingest(await ingest_messages(cmd, conversation, incoming))
-
-        told = [[message.external_id, len(message.text)] for message in messages]
-        kept = await run_kept(info, idempotency_key, {"conversation": conversation, "messages": told}, work)
-        return IngestPayload.from_domain(ctx, ingest_of(kept))
-
-
-def kept_ingest(receipt: IngestReceipt) -> Kept:
-    """Return what a receipt keeps of what became of messages."""
-    arrivals = [str(arrival) for arrival in receipt.arrivals]
-    return {"sources": list(receipt.source_ids), "arrivals": arrivals, "tx": receipt.tx_id}
-
-
-def ingest_of(kept: Kept) -> IngestReceipt:
-    """Return what became of messages, as it was kept."""
-    return IngestReceipt(
-        source_ids=tuple(NodeId(id_) for id_ in kept["sources"]),
-        arrivals=tuple(Arrival(arrival) for arrival in kept["arrivals"]),
-        tx_id=kept["tx"],
-    )
+        incoming = [message_of(ctx, message) for message in messages]
+        receipt = await ctx.run(info, lambda cmd: ingest_messages(cmd, ctx.id(conversation_id), incoming))
+        return IngestPayload.from_domain(ctx, receipt)
 
 
 def message_of(ctx: RequestContext, message: MessageInput) -> IncomingMessage:

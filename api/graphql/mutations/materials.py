@@ -10,8 +10,7 @@ from strawberry.file_uploads import Upload
 from strawberry.types import Info
 
 from api.graphql.context import RequestContext, context
-from api.graphql.hosting import Kept, run_kept
-from api.graphql.mutations.conversations import IngestPayload, ingest_of, kept_ingest
+from api.graphql.mutations.conversations import IngestPayload
 from api.graphql.types.knowledge import Entry, entry_at
 from api.graphql.types.materials import Material
 from graph.model.errors import BadInput
@@ -19,7 +18,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.time import Millis
 from graph.rules.task_results import StepOutcome, TaskResult, TaskState, TaskStep
-from graph.services.access.commands import Command, command
+from graph.services.access.commands import command
 from graph.services.access.session import read
 from graph.services.knowledge.materials import (
     PreparedFile,
@@ -62,18 +61,19 @@ class MaterialMutations:
     """Handing in material."""
 
     @strawberry.mutation
-    async def record_task_result(
-        self, info: Info[Any, Any], input: TaskResultInput, idempotency_key: str | None = None
-    ) -> IngestPayload:
+    async def record_task_result(self, info: Info[Any, Any], input: TaskResultInput) -> IngestPayload:
         ctx = context(info)
         result = _task_result(input)
-        conversation, agent = _given(ctx, input.conversation_id), _given(ctx, input.agent_id)
-
-        async def work(cmd: Command) -> Kept:
-            return kept_ingest(await record_task_result(cmd, result, conversation_id=conversation, agent_id=agent))
-
-        request = {"task": input.task_id, "state": str(input.state), "conversation": conversation, "agent": agent}
-        return IngestPayload.from_domain(ctx, ingest_of(await run_kept(info, idempotency_key, request, work)))
+        receipt = await ctx.run(
+            info,
+            lambda cmd: record_task_result(
+                cmd,
+                result,
+                conversation_id=_given(ctx, input.conversation_id),
+                agent_id=_given(ctx, input.agent_id),
+            ),
+        )
+        return IngestPayload.from_domain(ctx, receipt)
 
     @strawberry.mutation
     async def submit_file(

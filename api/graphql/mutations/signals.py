@@ -8,16 +8,13 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import context
-from api.graphql.hosting import Kept, run_kept
 from api.graphql.scalars import JSON
 from api.graphql.types import enums
 from api.graphql.types.connectors import SignalSource
 from api.graphql.types.evidence import Source, source_of
 from graph.model.ids import NodeId
 from graph.model.time import Millis
-from graph.rules.ingest import Arrival
 from graph.rules.signals import IncomingSignal
-from graph.services.access.commands import Command
 from graph.services.knowledge.signals import ingest_signal
 from graph.services.knowledge.signals_provisioning import create_signal_source, set_signal_source
 
@@ -53,29 +50,18 @@ class SignalMutations:
     """Signals and their sources."""
 
     @strawberry.mutation
-    async def ingest_signal(
-        self, info: Info[Any, Any], input: SignalInput, idempotency_key: str | None = None
-    ) -> SignalPayload:
+    async def ingest_signal(self, info: Info[Any, Any], input: SignalInput) -> SignalPayload:
         ctx = context(info)
         signal = IncomingSignal(
             external_id=input.external_id, type=input.type, payload=input.payload, occurred_at=input.occurred_at
         )
-        place = ctx.id(input.signal_source_id)
-
-        async def work(cmd: Command) -> Kept:
-            made = await ingest_signal(cmd, place, signal)
-            arrival = None if made.arrival is None else str(made.arrival)
-            return {"stored": made.stored, "arrival": arrival, "source": made.source_id, "tx": made.tx_id}
-
-        request = {"signal_source": place, "id": input.external_id, "type": input.type}
-        kept = await run_kept(info, idempotency_key, request, work)
-        source = None if kept["source"] is None else NodeId(kept["source"])
+        receipt = await ctx.run(info, lambda cmd: ingest_signal(cmd, ctx.id(input.signal_source_id), signal))
         return SignalPayload(
-            stored=kept["stored"],
-            arrival=None if kept["arrival"] is None else Arrival(kept["arrival"]),
-            source_id=None if source is None else ctx.out(source),
-            tx_id=strawberry.ID(kept["tx"]),
-            own_id=source,
+            stored=receipt.stored,
+            arrival=receipt.arrival,
+            source_id=None if receipt.source_id is None else ctx.out(receipt.source_id),
+            tx_id=strawberry.ID(receipt.tx_id),
+            own_id=receipt.source_id,
         )
 
     @strawberry.mutation(description="Makes a signal source; `base` is SHARED, AGENT or CHANNEL with its channel.")

@@ -18,11 +18,12 @@ from graph.model.nodes import bots
 from graph.model.nodes import sessions as memory
 from graph.model.nodes.evidence import Channel, Conversation
 from graph.model.nodes.knowledge import KnowledgeBase
-from graph.model.nodes.learning import ModelCall
+from graph.model.nodes.learning import Connector, ModelCall
 from graph.model.nodes.people import Grant, Principal, PrincipalKind, Token
 from graph.model.nodes.work import Job
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.bot_entries import pool_of
+from graph.rules.connectors import ConnectorState
 from graph.rules.explicit import explicit_id
 from graph.rules.jobs import JobState, cancelled
 from graph.services.access.admin_log import record_admin
@@ -215,12 +216,14 @@ async def _delete_items(cmd: Command, chats: Sequence[NodeId]) -> Collection[Nod
 
 
 async def _end_channels(cmd: Command, agent: NodeId) -> None:
-    """Close what is said to the agent: messages that come later answer like those to an unknown channel."""
+    """Close what comes to the agent: later messages answer like those to an unknown channel; connectors pause."""
     channels = await _all(cmd, Channel, Eq("owner_id", agent))
     await cmd.writer.lock(sorted(channel.id for channel in channels))
     await cmd.writer.patch_many({channel.id: {"ended_at": cmd.at} for channel in channels})
     opened = And((In("channel_id", [channel.id for channel in channels]), Eq("closed_at", None)))
     await cmd.writer.patch_where(Conversation, opened, {"closed_at": cmd.at})
+    active = And((Eq("owner_id", agent), Eq("state", str(ConnectorState.ACTIVE))))
+    await cmd.writer.patch_where(Connector, active, {"state": str(ConnectorState.PAUSED)})
 
 
 async def _delete_where(cmd: Command, kind: type[Node], values: Sequence[NodeId], field: str) -> int:

@@ -10,12 +10,14 @@ from graph.model.errors import NotFound
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.learning import SignalSource
+from graph.model.nodes.people import Principal
 from graph.model.nodes.work import Receipt
 from graph.rules.changes import Changes
 from graph.rules.ingest import Arrival
 from graph.rules.rights import may_host
 from graph.rules.signals import IncomingSignal, check_signal, signal_as_source
 from graph.services.access.commands import Command
+from graph.services.access.people import find_one
 from graph.services.idempotency import RECEIPTS
 from graph.services.learning.pending import pend
 from graph.services.ledger import COMMIT_GUARD, Commit, commit, hold
@@ -65,6 +67,7 @@ async def _source_of(cmd: Command, id_: NodeId) -> SignalSource:
     own = found.agent_id == cmd.facts.principal and not cmd.facts.disabled
     if not (own or may_host(cmd.facts)):
         raise NotFound
+    await find_one(cmd, found.agent_id, Principal)  # no events reach a deleted agent
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -17,18 +16,9 @@ from tests.support.bot_room import BotRoom
 from tests.support.bot_talk import BotTalk, calm_model
 from tests.support.world import TeamWorld
 
-INGEST = """
-mutation($c: ID!, $m: [MessageInput!]!, $key: String) {
-  it: ingestMessages(conversationId: $c, messages: $m, idempotencyKey: $key) { sourceIds arrivals txId }
-}"""
 MEMBERS = """
 mutation($id: ID!, $m: [ID!]!, $key: String) {
   it: setMembers(id: $id, memberIds: $m, idempotencyKey: $key) { added removed }
-}"""
-TASK = """
-mutation($c: ID, $key: String) {
-  it: recordTaskResult(input: {taskId: "t", state: SUCCEEDED, steps: [], finalAnswer: "done", conversationId: $c},
-    idempotencyKey: $key) { sourceIds arrivals txId }
 }"""
 
 
@@ -96,16 +86,10 @@ async def test_keys_belong_to_a_host(world: TeamWorld, host: GraphQLClient, clie
 
 
 @pytest.mark.req("AD-17")
-async def test_operations_on_knowledge_take_keys_too(world: TeamWorld, host: GraphQLClient, gid: Gid) -> None:
-    conversation = gid((await world.open(world.ops)).id)
-    message = {"externalId": "m", "sentAt": "2025-05-10T09:00:00Z", "text": "hi"}
-    calls: list[tuple[str, dict[str, Any]]] = [
-        (INGEST, {"c": conversation, "m": [message]}),
-        (TASK, {"c": conversation}),
-        (MEMBERS, {"id": gid(world.ops), "m": [gid(world.ana), gid(world.eve)]}),
-    ]
-    for number, (call, given) in enumerate(calls):
-        first = await it(host, call, **given, key=f"k{number}")
-        assert await it(host, call, **given, key=f"k{number}") == first
-        assert await it(host, call, **given) != first
-        assert await host.code(MEMBERS, id=gid(world.chat), m=[], key=f"k{number}") == "CONFLICT"
+async def test_setting_members_takes_a_key_too(world: TeamWorld, host: GraphQLClient, gid: Gid) -> None:
+    given = {"id": gid(world.ops), "m": [gid(world.ana), gid(world.eve)]}
+    first = await it(host, MEMBERS, **given, key="k1")
+    assert first == {"added": [gid(world.eve)], "removed": [gid(world.ben)]}
+    assert await it(host, MEMBERS, **given, key="k1") == first
+    assert await it(host, MEMBERS, **given) == {"added": [], "removed": []}
+    assert await host.code(MEMBERS, id=gid(world.chat), m=[], key="k1") == "CONFLICT"

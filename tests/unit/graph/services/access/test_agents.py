@@ -16,12 +16,14 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId, hosted_id, node_id
 from graph.model.nodes import bots, sessions
 from graph.model.nodes.evidence import ChannelKind
-from graph.model.nodes.learning import ModelCall
+from graph.model.nodes.knowledge import KbKind
+from graph.model.nodes.learning import Connector, ModelCall
 from graph.model.nodes.people import Principal, Right
 from graph.model.nodes.work import AuditRecord, Job
 from graph.model.schema import KINDS
 from graph.rules.guarding import guard_of, own_audience
 from graph.rules.scopes import session_rule
+from graph.rules.signals import IncomingSignal
 from graph.services.access.admin_log import admin_log, verify_admin_log
 from graph.services.access.agents import create_agent, set_agent
 from graph.services.access.deleting import delete_agent
@@ -35,6 +37,8 @@ from graph.services.bots.chats import create_chat
 from graph.services.bots.pool import Bot, hold_pool
 from graph.services.deps import Deps
 from graph.services.knowledge.conversations import open_conversation
+from graph.services.knowledge.signals import ingest_signal
+from graph.services.knowledge.signals_provisioning import create_signal_source
 from graph.services.sessions.host import create_session
 from graph.store.port import Writer
 from graph.store.sealing import Place
@@ -156,7 +160,18 @@ async def test_a_deleted_agent_leaves_no_memory_no_right_and_no_second_life(worl
 async def test_the_knowledge_of_a_deleted_agent_is_for_auditors_and_takes_nothing_more(world: TeamWorld) -> None:
     source = await world.say(world.ops, "The kiln is hot.")
     assert await sees(world, world.ben, source)
+    signals = await run(world, world.dan, lambda cmd: create_signal_source(cmd, world.atlas, "Oven", KbKind.SHARED))
+    event = IncomingSignal(external_id="e", type="hot", payload={"a": 1}, occurred_at=world.deps.now())
+    base: dict[str, Any] = {"workspace": world.workspace, "created_at": world.deps.now()}
+    folder = Connector(id=node_id("con", "f"), pool=signals.pool, kind="folder", owner_id=world.atlas, **base)
+    await world.deps.store.transact(lambda writer: writer.put([folder]))
     await run(world, world.dan, lambda cmd: delete_agent(cmd, world.atlas))
+    async with world.deps.store.reading() as reader:
+        connector = (await reader.get(SYSTEM, [folder.id]))[folder.id]
+    assert isinstance(connector, Connector)
+    assert connector.state == "paused"
+    with pytest.raises(NotFound):
+        await run(world, world.host, lambda cmd: ingest_signal(cmd, signals.id, event))
     assert not await sees(world, world.ben, source)
     assert not await sees(world, world.ana, source)
     assert await sees(world, world.cleo, source)
