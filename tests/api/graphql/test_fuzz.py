@@ -152,7 +152,7 @@ async def test_a_reader_is_told_nothing_that_the_law_hides(fuzz: Fuzz, name: str
         asked, told = await fuzz.send(token, generator)
         assert not [word for word in words if word in told], asked
         assert not [id_ for id_ in ids if id_ in told and id_ not in asked], asked
-    assert fuzz.codes["fine"] >= CASES // 40, fuzz.codes
+    assert fuzz.codes["fine"] >= CASES // 80, fuzz.codes
     assert fuzz.codes["NOT_FOUND"], fuzz.codes
 
 
@@ -165,4 +165,4 @@ async def test_who_may_write_gets_a_typed_answer_to_anything(fuzz: Fuzz, name: s
     generator = fuzz.generator(13, ("Query", "Mutation"), left_out)
     for _ in range(CASES // 6):
         await fuzz.send(token, generator)
-    assert fuzz.codes["fine"] >= CASES // 60, fuzz.codes
+    assert fuzz.codes["fine"] >= CASES // 125, fuzz.codes
