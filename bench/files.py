@@ -1,0 +1,168 @@
+"""Writing a file of a memory: one writer on a file of 4 KiB, and twenty who each write with the newest tag they read.
+
+    python -m bench.files [--scale 1]
+
+The reference is a bare durable transaction of the engine that writes the same texts: the file, its change with what was
+there before, a row of audit, and the sums of the memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from itertools import count
+
+from bench._engines import DATABASE, EMBEDDED, Engine, engines
+from bench._table import Goal, Table, Timing, arguments, at_once, scaled, timed
+from graph.model.errors import WorkspaceRefused
+from graph.model.ids import NodeId
+from graph.model.nodes.people import Right
+from graph.model.nodes.workspace import MemoryFile, WorkspaceMemory
+from graph.services.access.caller import Caller
+from graph.services.access.commands import Command, command
+from graph.services.access.grants import grant
+from graph.services.access.session import Session, read
+from graph.services.deps import Deps
+from graph.services.workspace.changing import actor_of
+from graph.services.workspace.files import create_file, file_tag, read_file, replace_file
+from graph.services.workspace.finding import hold_memory, open_memory
+from graph.services.workspace.kinds import NewMemory
+from graph.services.workspace.memories import create_memory
+from tests.support.world import TeamWorld
+
+BYTES, WRITERS, PATH = 4_096, 20, "notes/style.md"
+GOAL = Goal(most_ratio=2)
+
+
+class Desk:
+    """A file memory with one file, and who writes it."""
+
+    def __init__(self, deps: Deps, caller: Caller, memory: NodeId) -> None:
+        self.deps, self.caller, self.memory = deps, caller, memory
+        self.numbers = count()
+
+    async def create(self) -> MemoryFile:
+        """Make the file."""
+
+        async def work(cmd: Command) -> MemoryFile:
+            held = await hold_memory(cmd, self.memory, Right.RUN)
+            return await create_file(cmd, held, actor_of(cmd), PATH, self.text())
+
+        return await command(self.deps, self.caller, work)
+
+    async def newest(self) -> str:
+        """Return the tag of the file now."""
+
+        async def look(reading: Session) -> MemoryFile:
+            memory = await open_memory(reading, self.memory, Right.READ)
+            return await read_file(reading, memory, PATH)
+
+        file, _ = await read(self.deps, self.caller, look)
+        return file_tag(file)
+
+    async def write(self, tag: str) -> str:
+        """Replace the file that a tag names; return the new tag."""
+
+        async def work(cmd: Command) -> MemoryFile:
+            held = await hold_memory(cmd, self.memory, Right.RUN)
+            return await replace_file(cmd, held, actor_of(cmd), PATH, self.text(), [tag])
+
+        return file_tag(await command(self.deps, self.caller, work))
+
+    def text(self) -> str:
+        """Return another text of the full size."""
+        return f"{next(self.numbers):08}\n" + "x" * (BYTES - 9)
+
+
+async def opened(engine: Engine) -> Desk:
+    """Return a desk in a world of its own."""
+    world = await TeamWorld(engine.deps).make()
+    dan = world.caller(world.dan)
+    await command(engine.deps, dan, lambda cmd: grant(cmd, world.ana, Right.WRITE, world.node))
+    caller = world.caller(world.ana)
+
+    async def make(cmd: Command) -> WorkspaceMemory:
+        return await create_memory(cmd, NewMemory(name="Team"))
+
+    return Desk(engine.deps, caller, (await command(engine.deps, caller, make)).id)
+
+
+async def measure(engine: Engine, rounds: int, table: Table) -> None:
+    """Add the rows of one engine."""
+    desk = await opened(engine)
+    tag = file_tag(await desk.create())
+
+    async def one() -> None:
+        nonlocal tag
+        tag = await desk.write(tag)
+
+    time = await timed(one, rounds, warm_up=12)  # the history is full from then on
+    bare = await (_bare_sqlite(engine, rounds) if engine.name == EMBEDDED else _bare_neo4j(engine, rounds))
+    table.add(f"one write, {engine.name}", time, of="bare durable transaction", reference=bare, goal=GOAL)
+    lost = 0
+
+    async def writer() -> None:
+        nonlocal lost
+        while True:
+            try:
+                await desk.write(await desk.newest())
+                return
+            except WorkspaceRefused:
+                lost += 1
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(writer() for _ in range(WRITERS)))
+
+    together = (await timed(all_of_them, max(2, rounds // 100))).per(WRITERS)
+    table.add(f"a write of {WRITERS} writers on one file, {engine.name}", together, of="one write", reference=time)
+    print(f"{engine.name}: {lost} stale tags in all, each read and written again")
+
+
+async def _bare_sqlite(engine: Engine, rounds: int) -> Timing:
+    db, numbers = engine.bare_sqlite("files.db"), count()
+    db.execute("CREATE TABLE node(id TEXT PRIMARY KEY, fields TEXT) WITHOUT ROWID")
+
+    def write() -> None:
+        with db:
+            db.executemany("INSERT OR REPLACE INTO node VALUES (?, ?)", _rows(next(numbers)))
+
+    return await timed(at_once(write), rounds, warm_up=3)
+
+
+async def _bare_neo4j(engine: Engine, rounds: int) -> Timing:
+    assert engine.driver is not None
+    driver, numbers = engine.driver, count()
+    await engine.bare_query("CREATE CONSTRAINT bare_row IF NOT EXISTS FOR (b:BareRow) REQUIRE b.id IS UNIQUE")
+    query = "UNWIND $rows AS row MERGE (b:BareRow {id: row[0]}) SET b.fields = row[1]"
+
+    async def write() -> None:
+        async with driver.session(database=DATABASE) as session, await session.begin_transaction() as transaction:
+            await (await transaction.run(query, rows=_rows(next(numbers)))).consume()
+            await transaction.commit()
+
+    return await timed(write, rounds, warm_up=3)
+
+
+def _rows(number: int) -> list[list[str]]:
+    """Return the rows of one write: the file, the change, the record of audit, and the memory."""
+    text = f"{number:08}\n" + "x" * (BYTES - 9)
+    return [
+        ["file", text],
+        [f"revision-{number}", text],
+        [f"audit-{number}", json.dumps({"seq": number, "hash": "0" * 64, "prev_hash": "1" * 64})],
+        ["memory", json.dumps({"seq": number, "content_bytes": BYTES})],
+    ]
+
+
+async def main() -> None:
+    """Measure all engines."""
+    scale = arguments(__doc__).scale
+    table = Table(f"Files of a memory, {BYTES} bytes", scale)
+    async with engines() as found:
+        for engine in found:
+            await measure(engine, scaled(200, scale, least=20), table)
+    table.print()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
