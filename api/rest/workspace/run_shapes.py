@@ -10,10 +10,12 @@ from pydantic import Field
 from api.rest.workspace.kit import invalid
 from api.rest.workspace.memory_shapes import Shape
 from graph.model.ids import NodeId, node_id
-from graph.model.nodes.workspace import AgentProfile, WorkspaceMemory, WorkspaceRun
+from graph.model.nodes.workspace import AgentProfile, RunToolCall, WorkspaceMemory, WorkspaceRun
 from graph.model.time import render
 from graph.rules.run_mounts import Access, Mount, by_name, check_listed, checked_mount_name
+from graph.rules.run_tools import Offer
 from graph.rules.workspace_ids import inside, outside
+from graph.services.workspace.attempts import Attempt
 from graph.services.workspace.threads import ThreadView
 
 THREADS: Final = "/threads"
@@ -62,6 +64,22 @@ class NewThreadBody(ForkBody):
     """A thread to make."""
 
     parent_run_id: _Text | None = Field(default=None, description="of an async subagent")
+
+
+class NewAgentBody(Shape):
+    """What is kept of an agent for its runs."""
+
+    name: _Text = Field(description="1 to 200 characters")
+    memory_mounts: list[MountBody] = Field(default_factory=list, description="mounted at the first run of a thread")
+    toolsets: dict[str, Any] = Field(default_factory=dict, description='{"memory": {"enabled", "disabled_tools"}}')
+
+
+class AgentPatch(Shape):
+    """What changes of an agent; what is left out stays."""
+
+    name: _Text = ""
+    memory_mounts: list[MountBody] = Field(default_factory=list)
+    toolsets: dict[str, Any] = Field(default_factory=dict)
 
 
 class NewRunBody(Shape):
@@ -173,6 +191,34 @@ def run_json(run: WorkspaceRun) -> dict[str, Any]:
         "created_at": render(run.created_at),
         "ended_at": None if run.ended_at is None else render(run.ended_at),
     }
+
+
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
+    """Return what a runtime starts with (MT-30, MT-64)."""
+    return {
+        "number": attempt.number,
+        "instructions": attempt.instructions,
+        "preamble": list(attempt.preamble),
+        "tools": [offer_json(offer) for offer in attempt.tools],
+        "reports": [{"memory": report.memory, "status": report.status} for report in attempt.reports],
+        "unknown_calls": [call_json(call) for call in attempt.unknown_calls],
+    }
+
+
+def offer_json(offer: Offer) -> dict[str, Any]:
+    """Return a tool as a model is given it (MT-50, MT-51, MT-54)."""
+    return {
+        "name": offer.tool.name,
+        "key": offer.tool.key,
+        "permission_id": offer.tool.permission_id,
+        "description": offer.tool.description,
+        "input_schema": offer.schema(),
+    }
+
+
+def call_json(call: RunToolCall) -> dict[str, Any]:
+    """Return a write of which nobody knows how it ended."""
+    return {"tool_call_id": call.tool_call_id, "tool": call.tool, "attempt": call.attempt}
 
 
 def _shown(id_: NodeId | None) -> str | None:

@@ -5,13 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from api.rest.openapi import Reference
-from api.rest.workspace import audit, files, memories, memory_reference, revisions, run_reference, threads
+from api.rest.workspace import (
+    agents,
+    audit,
+    files,
+    memories,
+    memory_reference,
+    revisions,
+    run_reference,
+    runs,
+    threads,
+    tools,
+)
 from api.rest.workspace.kit import PREFIX, WHandler
 
 
 def table() -> Mapping[str, Mapping[str, WHandler]]:
     """Return the routes by path, in the order in which they are tried."""
-    return {**memories.table(), **files.table(), **revisions.table(), **audit.table(), **threads.table()}
+    return {
+        **memories.table(),
+        **files.table(),
+        **revisions.table(),
+        **audit.table(),
+        **threads.table(),
+        **agents.table(),
+        **runs.table(),
+        **tools.table(),
+    }
 
 
 def references() -> Sequence[Reference]:
