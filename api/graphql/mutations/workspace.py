@@ -63,11 +63,11 @@ class WorkspaceMutations:
         info: Info[Any, Any],
         memory_id: strawberry.ID,
         expected_etag: str,
-        name: str = strawberry.UNSET,
+        name: str | None = strawberry.UNSET,
         description: str | None = strawberry.UNSET,
-        labels: JSON = strawberry.UNSET,
+        labels: JSON | None = strawberry.UNSET,
         guide: str | None = strawberry.UNSET,
-        always_load: list[str] = strawberry.UNSET,
+        always_load: list[str] | None = strawberry.UNSET,
     ) -> WorkspaceMemory:
         id_ = context(info).id(memory_id)
         asked: dict[str, Any] = {
@@ -79,8 +79,7 @@ class WorkspaceMutations:
         }
         given = {field: value for field, value in asked.items() if value is not strawberry.UNSET}
         with tagged():
-            if "labels" in given:
-                given["labels"] = _labels(labels)
+            _check_set(given)
             changed = await context(info).run(
                 info, lambda cmd: memories.change_memory(cmd, id_, [expected_etag], given)
             )
@@ -156,6 +155,15 @@ async def _changed(info: Info[Any, Any], memory_id: strawberry.ID, change: _Chan
 
     with tagged():
         return await context(info).run(info, work)
+
+
+def _check_set(given: dict[str, Any]) -> None:
+    """Refuse null where only another value may be set."""
+    for field in ("name", "labels", "always_load"):
+        if field in given and given[field] is None:
+            raise invalid(field, "is not null")
+    if "labels" in given:
+        given["labels"] = _labels(given["labels"])
 
 
 def _labels(given: Any) -> dict[str, str]:
