@@ -18,17 +18,28 @@ from graph.services.idempotency import once
 Kept = dict[str, Any]
 """What is kept of a result: ids and codes, never content."""
 
+Check = Callable[[Command, Kept], Awaitable[None]]
+"""Compares a request with what the first one of its key left; raises `Conflict` if it is another."""
+
 
 async def run_once(
-    info: Info[Any, Any], key: str | None, request: Mapping[str, Json], work: Callable[[Command], Awaitable[Kept]]
+    info: Info[Any, Any],
+    key: str | None,
+    request: Mapping[str, Json],
+    work: Callable[[Command], Awaitable[Kept]],
+    check: Check | None = None,
 ) -> Kept:
     """Run a host operation on a session or chat as `run_kept`, its errors named as their contracts do."""
     with tagged():
-        return await run_kept(info, key, request, work)
+        return await run_kept(info, key, request, work, check)
 
 
 async def run_kept(
-    info: Info[Any, Any], key: str | None, request: Mapping[str, Json], work: Callable[[Command], Awaitable[Kept]]
+    info: Info[Any, Any],
+    key: str | None,
+    request: Mapping[str, Json],
+    work: Callable[[Command], Awaitable[Kept]],
+    check: Check | None = None,
 ) -> Kept:
     """Run a host operation, or with a key that was used before return what came of it then.
 
@@ -37,6 +48,7 @@ async def run_kept(
         key: as the host gives it; None runs the operation always.
         request: what is asked for: ids, codes and lengths of texts, for only a hash of it is kept.
         work: does it.
+        check: compares what `request` does not tell, such as a text, with what a key that was used before left.
 
     Raises:
         Conflict: the key was used for another request.
@@ -44,7 +56,13 @@ async def run_kept(
     asked = {"operation": info.field_name, **request}
 
     async def keyed(cmd: Command) -> Kept:
-        return await once(cmd, key, asked, lambda: work(cmd), keep=lambda made: made, again=_kept)
+        async def again(answer: Json) -> Kept:
+            kept: Kept = dict(answer)
+            if check is not None:
+                await check(cmd, kept)
+            return kept
+
+        return await once(cmd, key, asked, lambda: work(cmd), keep=lambda made: made, again=again)
 
     return await context(info).run(info, keyed)
 
@@ -58,7 +76,3 @@ def is_session(session_id: strawberry.ID | None, chat_id: strawberry.ID | None) 
     if (session_id is None) == (chat_id is None):
         raise InvalidRequest("name the session or the chat", path="sessionId")
     return session_id is not None
-
-
-async def _kept(answer: Json) -> Kept:
-    return dict(answer)

@@ -10,16 +10,17 @@ from graph.model.errors import BadState
 from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import Chat
+from graph.model.nodes.sessions import Turn
 from graph.rules.bot_rewrite import TurnInput
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command, command
-from graph.services.bots.chat_access import find_turn, hold_chat, require_some_host, text_place
+from graph.services.bots.chat_access import CHATS, find_turn, hold_chat, require_some_host, text_place, turn_id
 from graph.services.bots.context import validate_references
 from graph.services.bots.pool import find_bot
 from graph.services.bots.readers import reads_in
 from graph.services.bots.turns import opened_input
 from graph.services.deps import Deps
-from graph.services.idempotency import once
+from graph.services.idempotency import once, other_request
 
 
 async def begin_once(
@@ -53,6 +54,8 @@ async def begin_once(
     }
     asked |= {"characters": [len(part.text) for part in given.parts], "open": open_to_all}
     repeated = await command(deps, caller, lambda cmd: _was_asked(cmd, key, asked))
+    if repeated:
+        await command(deps, caller, lambda cmd: _check_input(cmd, chat_id, turn, given))
     try:
         return await begin_turn(
             deps,
@@ -107,6 +110,15 @@ async def present_input(cmd: Command, chat_id: NodeId, turn: str) -> str:
 async def _may_use(cmd: Command, chat: Chat, entries: Collection[str]) -> bool:
     bot = await find_bot(cmd.writer, chat.workspace, chat.bot_id)
     return await validate_references(await reads_in(cmd.session, bot, chat), entries)
+
+
+async def _check_input(cmd: Command, chat_id: NodeId, turn: str, given: TurnInput) -> None:
+    """Refuse a key that began the turn with another input of the same length."""
+    chat = await hold_chat(cmd, chat_id)
+    found = (await cmd.writer.get(CHATS, [turn_id(chat, turn)])).get(turn_id(chat, turn))
+    began = opened_input(cmd.deps, found) if isinstance(found, Turn) else None
+    if began is not None and began != given:
+        raise other_request()
 
 
 async def _was_asked(cmd: Command, key: str | None, asked: Mapping[str, Json]) -> bool:

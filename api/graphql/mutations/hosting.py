@@ -20,13 +20,18 @@ from api.graphql.types.hosting import (
     kept_node,
     kept_session,
 )
+from graph.model.access import SystemScope
 from graph.model.errors import InvalidRequest
 from graph.model.ids import NodeId
-from graph.model.nodes.sessions import ItemType
+from graph.model.nodes.bots import ChatItem
+from graph.model.nodes.sessions import ItemType, SessionItem
 from graph.services.access.commands import Command
 from graph.services.agents.promotion import promote
 from graph.services.bots import chats
+from graph.services.idempotency import other_request
 from graph.services.sessions import deleting, host
+
+REPEATED = SystemScope(reason="whether a repeated request is the one that was made")
 
 
 @strawberry.type
@@ -114,7 +119,7 @@ class HostMutations:
 
         told = {"type": item.type, "id": item.local_id, "turn": item.turn, "characters": len(item.text)}
         request = {"session": session, "chat": chat, "person": person, "tool": item.tool, **told}
-        kept = await run_once(info, idempotency_key, request, work)
+        kept = await run_once(info, idempotency_key, request, work, lambda cmd, made: _check_text(cmd, made, item.text))
         return ItemReceipt(id=ctx.out(kept["id"]), local_id=kept["local_id"], head=kept.get("head"))
 
     @strawberry.mutation(description="A session that goes on from a version of another, with a copy of its memory.")
@@ -212,6 +217,14 @@ async def _to_chat(cmd: Command, chat: NodeId, item: ItemInput) -> Kept:
         occurred_at=item.occurred_at,
     )
     return kept_node(await chats.append_item(cmd, chat, new))
+
+
+async def _check_text(cmd: Command, made: Kept, text: str) -> None:
+    id_ = NodeId(made["id"])
+    found = (await cmd.writer.get(REPEATED, [id_])).get(id_)
+    is_other = isinstance(found, SessionItem) and found.text != text
+    if is_other or (isinstance(found, ChatItem) and not chats.is_text_of(cmd, found, text)):
+        raise other_request()
 
 
 def _chat_type(given: str) -> ItemType:

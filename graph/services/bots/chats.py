@@ -115,12 +115,13 @@ async def create_chat(
 
 
 async def append_item(cmd: Command, chat_id: NodeId, item: NewChatItem) -> ChatItem:
-    """Add an item at the end of a chat; an item of the same id that is there already is returned as it is.
+    """Add an item at the end of a chat; the same item sent again is returned as it is.
 
     Raises:
         Forbidden, MissingObject: as `hold_chat`; ``TurnNotFound``.
         InvalidRequest: a type, text or tool that cannot be kept.
         BadInput: an id that cannot be one.
+        AlreadyExists: another item has the id.
     """
     _check_item(item)
     chat = await hold_chat(cmd, chat_id)
@@ -138,6 +139,7 @@ async def append_items(cmd: Command, chat: Chat, items: Collection[NewChatItem],
         id_ = hosted_id(ChatItem.PREFIX, chat.workspace, name, container=local)
         found = (await cmd.writer.get(CHATS, [id_])).get(id_)
         if isinstance(found, ChatItem):
+            _check_same(cmd, found, item, turn)
             made.append(found)
             continue
         seq += 1
@@ -146,6 +148,20 @@ async def append_items(cmd: Command, chat: Chat, items: Collection[NewChatItem],
     if seq != chat.item_seq:
         await cmd.writer.patch(chat.id, {"item_seq": seq})
     return made
+
+
+def _check_same(cmd: Command, found: ChatItem, item: NewChatItem, turn: Turn | None) -> None:
+    """Refuse another item under an id that is taken: it would be lost, and its host told that it is there."""
+    asked = (str(item.type), _tool_of(item), None if turn is None else turn.id)
+    if (found.type, found.tool, found.turn_id) != asked or not is_text_of(cmd, found, item.text):
+        raise AlreadyExists("choose another id: this one is taken", kind=ChatItem.PREFIX, key_fields=("id",))
+
+
+def is_text_of(cmd: Command, item: ChatItem, text: str) -> bool:
+    """Tell whether an item has a text; of an item whose history was deleted nothing speaks against it."""
+    if item.text is None:
+        return True
+    return item.chars == len(text) and cmd.deps.vault.open(text_place(item.workspace, item.id), item.text) == text
 
 
 def _item(cmd: Command, chat: Chat, item: NewChatItem, id_: NodeId, seq: int, turn: Turn | None) -> ChatItem:
@@ -158,11 +174,15 @@ def _item(cmd: Command, chat: Chat, item: NewChatItem, id_: NodeId, seq: int, tu
         seq=seq,
         turn_id=None if turn is None else turn.id,
         type=str(item.type),
-        tool=item.tool if item.type in _WITH_TOOL else None,
+        tool=_tool_of(item),
         text=cmd.deps.vault.seal(text_place(chat.workspace, id_), item.text),
         chars=len(item.text),
         occurred_at=cmd.at if item.occurred_at is None else item.occurred_at,
     )
+
+
+def _tool_of(item: NewChatItem) -> str | None:
+    return item.tool if item.type in _WITH_TOOL else None
 
 
 async def delete_chat_history(cmd: Command, chat_id: NodeId) -> int:

@@ -38,7 +38,7 @@ from graph.services.bots.reading import PoolReads, caller_reads
 from graph.services.bots.runs import save_run
 from graph.services.bots.switches import switches_of
 from graph.services.deps import Deps
-from graph.services.idempotency import once
+from graph.services.idempotency import once, other_request
 from graph.store.port import Writer
 from graph.store.query import By, Eq, Find
 
@@ -137,7 +137,11 @@ async def save_confession_once(cmd: Command, key: str | None, chat_id: NodeId, t
     """
 
     async def again(answer: Json) -> Confided:
-        return await _confided(cmd, chat_id, turn, NodeId(answer["confession"]))
+        confided = await _confided(cmd, chat_id, turn, NodeId(answer["confession"]))
+        confession = confided.confession
+        if cmd.deps.vault.open(text_place(confession.workspace, confession.id), confession.text) != text:
+            raise other_request()
+        return confided
 
     check_confided(text)
     asked = {"operation": "confide", "chat": chat_id, "turn": turn, "characters": len(text)}

@@ -77,6 +77,33 @@ async def test_a_repeated_key_confides_once_and_gets_the_answer_that_was_given(
     assert await host.code(TURN, chat=chat, turn="t1", who=who, input="Go.", key="b1") == "CONFLICT"
 
 
+@both_engines
+@pytest.mark.req("AD-17")
+async def test_a_key_is_refused_with_another_text_of_the_same_length(
+    world: TeamWorld, host: GraphQLClient, model: ScriptedModel, gid: Gid
+) -> None:
+    room = await BotRoom(world=world).make()
+    talk = await BotTalk(room=room, model=model).make()
+    model.on("bot.confide", "First.")
+    chat, who = gid(room.chat_id("chat_61")), gid(room.person("u_1"))
+    session = (await it(host, CREATE, agent=gid(world.atlas), person=gid(world.ana)))["id"]
+    requests = (
+        (TURN, {"chat": chat, "turn": "t1", "who": who, "key": "k1"}, {"input": "Ten."}, {"input": "Six."}),
+        (APPEND, {"chat": chat, "key": "k2"}, {"item": _said("Ten.")}, {"item": _said("Six.")}),
+        (APPEND, {"session": session, "key": "k3"}, {"item": _said("Ten.")}, {"item": _said("Six.")}),
+        (CONFIDE, {"chat": chat, "turn": "t1", "key": "k4"}, {"text": "Ten."}, {"text": "Six."}),
+    )
+    for query, where, first, other in requests:
+        answer = await it(host, query, **where, **first)
+        assert await host.code(query, **where, **other) == "CONFLICT"
+        assert await it(host, query, **where, **first) == answer
+    assert await talk.history() == ["Ten.", "Ten."]
+
+
+def _said(text: str) -> dict[str, str]:
+    return {"type": "person_message", "text": text}
+
+
 @pytest.mark.req("AD-17")
 async def test_keys_belong_to_a_host(world: TeamWorld, host: GraphQLClient, client: GraphQLClient, gid: Gid) -> None:
     await world.grant(world.eve, Right.HOST, world.node)

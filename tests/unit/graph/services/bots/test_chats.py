@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -9,7 +10,8 @@ import pytest
 
 from graph.model.access import Viewer
 from graph.model.errors import AlreadyExists, BadInput, Forbidden, InvalidRequest, MissingObject, NotFound
-from graph.model.nodes.bots import Chat
+from graph.model.ids import NodeId
+from graph.model.nodes.bots import Chat, ChatItem
 from graph.model.nodes.people import Right
 from graph.model.nodes.sessions import ItemType, Turn, TurnState
 from graph.model.nodes.work import AuditRecord
@@ -50,11 +52,36 @@ async def _host(talk: BotTalk, organization: str) -> Caller:
 async def test_items_follow_each_other_and_a_repeated_one_is_there_once(talk: BotTalk) -> None:
     await talk.begin("t1", "Hello.")
     first = await talk.say("i-1", "Write the changelog.")
-    again = await talk.say("i-1", "Something else.")
+    again = await talk.say("i-1", "Write the changelog.")
     assert first == again
     await talk.say("i-2", "And tag.", turn=None)
     assert [(item.seq, item.chars) for item in await talk.items()] == [(1, 6), (2, 20), (3, 8)]
     assert await talk.history() == ["Hello.", "Write the changelog.", "And tag."]
+
+
+@pytest.mark.req("AD-15", "AD-2")
+async def test_another_item_under_an_id_that_is_taken_is_refused_and_not_lost_unsaid(talk: BotTalk) -> None:
+    place = talk.room.chat_id("chat_61")
+    await talk.begin("t1", "Hello.")
+    said = NewChatItem(local_id="i-1", type=ItemType.APP_RESULT, text="Ten.", tool="till", turn="t1")
+    first = await command(talk.deps, talk.host, lambda cmd: append_item(cmd, place, said))
+    for other in (
+        replace(said, text="Six."),
+        replace(said, text="Eleven."),
+        replace(said, tool="calendar"),
+        replace(said, turn=None),
+        replace(said, type=ItemType.TOOL_RESULT),
+    ):
+        with pytest.raises(AlreadyExists):
+            await command(talk.deps, talk.host, partial(_append, item=other, place=place))
+    assert await talk.history() == ["Hello.", "Ten."]
+    await command(talk.deps, talk.host, lambda cmd: delete_chat_history(cmd, place))
+    again = await command(talk.deps, talk.host, partial(_append, item=said, place=place))
+    assert (again.id, again.text) == (first.id, None)
+
+
+async def _append(cmd: Command, *, item: NewChatItem, place: NodeId) -> ChatItem:
+    return await append_item(cmd, place, item)
 
 
 @pytest.mark.req("BM-184")
