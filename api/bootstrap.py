@@ -18,6 +18,8 @@ from api.adapters.connectors.folder import FolderPlaces
 from api.adapters.credentials import from_environment
 from api.adapters.fetch import SafeFetcher
 from api.adapters.keyring import FileKeyring
+from api.adapters.mem0 import Mem0
+from api.adapters.outbound import OutboundPolicy
 from api.adapters.root_key import RootKey
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from api.app import Check, Parts, create_app
@@ -30,10 +32,12 @@ from dreaming.models.making import ProfileModels
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
-from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker
+from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, RecordWire, Reranker
+from graph.rules.jobs import JobKind, purging_by
 from graph.rules.session_memory_text import MemoryRules
 from graph.services.admin.keys import unlock
 from graph.services.deps import Deps
+from graph.services.workspace.records import ProviderRecords
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.locking import Ownership
 from graph.store.memory import MemoryStore
@@ -65,6 +69,7 @@ class Ports:
     keyring: Keyring | None = None
     models: ModelMaker | None = None
     session_memory: MemoryRules | None = None
+    record_wire: RecordWire | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,9 +130,10 @@ def _oidc(settings: Settings, deps: Deps) -> Verifier | None:
 def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | None = None) -> Deps:
     """Return the ports of the core for these settings; the store is not opened."""
     counted = figures or PrometheusFigures()
+    purge_kind(settings)
     fetcher = ports.fetcher or SafeFetcher(clock=ports.clock)
     store = ports.store or make_store(settings, ports.clock)
-    return Deps(
+    deps = Deps(
         store=ObservingStore(store, counted),
         clock=ports.clock,
         ids=ports.ids,
@@ -142,8 +148,34 @@ def make_deps(settings: Settings, ports: Ports, figures: PrometheusFigures | Non
         vault=Vault(ports.keyring or open_keyring(settings, ports.clock), ports.randomness),
         session_memory=ports.session_memory or MemoryRules(max_length=settings.sessions.memory.max_length),
         memory_limits=settings.memory.limits(),
+        record_wire=ports.record_wire or record_wire(settings),
         figures=counted,
     )
+    return replace(deps, records=ProviderRecords(deps=deps))
+
+
+def record_wire(settings: Settings) -> Mem0:
+    """Return what speaks to record backends, within the outbound policy.
+
+    Raises:
+        SettingsInvalid: `providers.http_origins` holds what is no origin.
+    """
+    given = settings.providers
+    policy = OutboundPolicy.of(require_https=given.require_https, http_origins=given.http_origins)
+    return Mem0(policy=policy, operation_s=given.operation_seconds)
+
+
+def purge_kind(settings: Settings) -> JobKind:
+    """Return how records of deleted memories are purged.
+
+    Raises:
+        SettingsInvalid: a lease could run out while a backend is asked (RM-52).
+    """
+    policy = settings.outbox.memory_purge()
+    if 2 * settings.providers.operation_seconds >= policy.lease_seconds:
+        name, allowed = "providers.operation_seconds", "less than half of the lease_seconds of outbox memory_purge"
+        raise SettingsInvalid(f"{name} takes {allowed}", name=name, origin="settings", allowed=allowed)
+    return purging_by(policy.max_attempts, policy.lease_seconds)
 
 
 def open_keyring(settings: Settings, clock: Clock, environ: Mapping[str, str] | None = None) -> FileKeyring:

@@ -66,6 +66,7 @@ TABLE: Mapping[type[errors.RootwardError], Row] = {
     errors.BlobDamaged: Row("BLOB_DAMAGED", 503, AWAY),
     errors.SealBroken: Row("SEAL_BROKEN", 503, AWAY),
     errors.StoreKeyMissing: Row("STORE_KEY_MISSING", 503, AWAY),
+    errors.RecordsFailed: Row("RECORDS_FAILED", 503, AWAY),
     errors.ModelError: Row("MODEL_FAILED", 503, AWAY),
     errors.ModelUnavailable: Row("MODEL_UNAVAILABLE", 503, AWAY),
     errors.ModelBudgetSpent: Row("MODEL_BUDGET_SPENT", 503, AWAY),

@@ -22,6 +22,7 @@ from dreaming.connectors import sync_connector
 from dreaming.embedding import make_vectors
 from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_lease, no_models
 from dreaming.materials import learn_material
+from dreaming.records import purge_records
 from dreaming.resealing import reseal
 from dreaming.sessions import learn_session
 from dreaming.stage_a import dream_channel
@@ -31,7 +32,7 @@ from graph.model.fields import Json
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules import jobs as rules
-from graph.rules.jobs import JOB_KINDS, RECOMPUTE_AUDIENCE, JobKind, JobState
+from graph.rules.jobs import JOB_KINDS, PURGE_RECORDS, RECOMPUTE_AUDIENCE, JobKind, JobState
 from graph.services.admin.blobs import collect_blobs
 from graph.services.bots.runs import LEARN_BOT, arrange_bot_learning
 from graph.services.deps import Deps
@@ -70,6 +71,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         LEARN_BOT: learn_bot,
         "learn_material": learn_material,
         "learn_session": learn_session,
+        PURGE_RECORDS: purge_records,
         RECOMPUTE_AUDIENCE: recompute_audience,
         "reseal": reseal,
         "stage_a": dream_channel,
@@ -109,6 +111,7 @@ class Worker:
     """Does background work of one store.
 
     Attributes:
+        kinds: how each kind of work is done.
         models: makes models out of profiles.
         learners: so many jobs that ask models are done side by side.
         on_step: told the kind of a job and how it ended: ``done``, ``failed``, ``put_off``, ``lost``, ``dropped`` or
@@ -120,6 +123,7 @@ class Worker:
     anchor_minutes: float
     anchor_sink: AnchorSink | None = None
     handlers: Mapping[str, Handler] = field(default_factory=lambda: HANDLERS)
+    kinds: Mapping[str, JobKind] = field(default_factory=lambda: JOB_KINDS)
     models: ModelMaker = no_models
     learners: int = 2
     on_step: Callable[[str, str], None] = lambda kind, outcome: None
@@ -139,7 +143,7 @@ class Worker:
                 group.create_task(self._keep_working(kinds))
 
     def _lanes(self) -> list[list[str]]:
-        asking = sorted(kind for kind in self.handlers if JOB_KINDS[kind].uses_model)
+        asking = sorted(kind for kind in self.handlers if self.kinds[kind].uses_model)
         alone = sorted(kind for kind in self.handlers if kind in ALONE)
         soon = sorted(kind for kind in asking if kind in SOON)
         others = sorted(self.handlers.keys() - set(asking) - set(alone))
@@ -157,7 +161,7 @@ class Worker:
 
     async def arrange(self) -> None:
         """Make the jobs of recurring kinds that are not there yet."""
-        recurring = {job_id(kind): kind for kind in self.handlers if JOB_KINDS[kind].every_s is not None}
+        recurring = {job_id(kind): kind for kind in self.handlers if self.kinds[kind].every_s is not None}
         async with self.deps.store.reading() as reader:
             there = await reader.get(JOBS, list(recurring))
         missing = [kind for id_, kind in recurring.items() if id_ not in there]
@@ -187,7 +191,7 @@ class Worker:
         job = await self._claim(sorted(self.handlers) if kinds is None else kinds)
         if job is None:
             return False
-        kind = JOB_KINDS[job.kind]
+        kind = self.kinds[job.kind]
         if rules.must_drop(job, kind):
             await self._change(job, rules.dropped)
             self._told(job, "dropped")
@@ -201,7 +205,7 @@ class Worker:
 
     async def do(self, job: Job) -> str:
         """Do a job that was claimed in this worker's name and return how that ended."""
-        kind = JOB_KINDS[job.kind]
+        kind = self.kinds[job.kind]
         try:
             outcome = await self._do(job, kind)
         except asyncio.CancelledError:
@@ -229,7 +233,7 @@ class Worker:
         return None
 
     async def _claim_of(self, kind: str, now: Millis) -> Job | None:
-        lease_ms = JOB_KINDS[kind].lease_s * 1_000
+        lease_ms = self.kinds[kind].lease_s * 1_000
         return await self.deps.store.transact(lambda writer: writer.claim([kind], self.owner, now, lease_ms))
 
     async def _do(self, job: Job, kind: JobKind) -> str:

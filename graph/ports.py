@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -236,4 +237,79 @@ class Reranker(Protocol):
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return one score a text, in their order."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordAccount:
+    """An account of a record backend.
+
+    Attributes:
+        type: ``mem0_platform`` or ``mem0_oss``.
+        base_url: without a trailing ``/``.
+        key: None if the backend asks for none.
+    """
+
+    type: str
+    base_url: str
+    key: str | None = dataclass_field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredRecord:
+    """A record as a backend gives it.
+
+    Attributes:
+        namespace: whose it is, the backend's `user_id`; empty if it does not say.
+        score: nearness in [0, 1] in a search, None if it does not say.
+        updated_at: RFC 3339 in UTC, None if it does not say.
+    """
+
+    id: str
+    text: str
+    namespace: str
+    score: float | None = None
+    updated_at: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordSlice:
+    """Records of a list from an offset on; `more` if there are others behind them."""
+
+    records: Sequence[StoredRecord]
+    more: bool
+
+
+class RecordWire(Protocol):
+    """Speaks to record backends; every method is one call but `browse`, and nothing is sent twice (RM-37, RM-61 ff.).
+
+    What is given back may be another namespace's: the caller looks. All methods raise `RecordsFailed`.
+    """
+
+    async def browse(self, account: RecordAccount, namespace: str, *, offset: int, limit: int) -> RecordSlice:
+        """Return records in the backend's order; one call, or two where pages of the backend lie across."""
+        ...
+
+    async def search(self, account: RecordAccount, namespace: str, query: str, *, limit: int) -> Sequence[StoredRecord]:
+        """Return the records nearest to a query in the backend's order."""
+        ...
+
+    async def find(self, account: RecordAccount, record_id: str) -> StoredRecord | None:
+        """Return a record of whatever namespace, None if there is none."""
+        ...
+
+    async def add(self, account: RecordAccount, namespace: str, text: str) -> str:
+        """Store a text as it is and return the id of the one record that it became."""
+        ...
+
+    async def update(self, account: RecordAccount, record_id: str, text: str) -> None:
+        """Replace the text of a record."""
+        ...
+
+    async def delete(self, account: RecordAccount, record_id: str) -> None:
+        """Delete a record."""
+        ...
+
+    async def purge(self, account: RecordAccount, namespace: str) -> None:
+        """Delete all records of a namespace; done once the backend has accepted it (RM-50)."""
         ...

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from api.adapters.anchor_file import AnchorFile
 from api.adapters.credentials import from_environment
+from api.bootstrap import purge_kind
 from api.observability import log_fault
 from api.settings import Settings
 from dreaming.models.making import ProfileModels
 from dreaming.worker import Worker
+from graph.rules.jobs import JOB_KINDS, PURGE_RECORDS
 from graph.services.deps import Deps
 from graph.services.knowledge.anchors import AnchorSink
 
@@ -34,6 +36,7 @@ def make_worker(settings: Settings, deps: Deps) -> Worker:
         deps=deps,
         anchor_minutes=settings.audit.anchor_minutes,
         anchor_sink=anchor_sink(settings),
+        kinds={**JOB_KINDS, PURGE_RECORDS: purge_kind(settings)},
         models=ProfileModels(credentials=from_environment(os.environ), figures=deps.figures),
         on_fault=log_fault,
     )

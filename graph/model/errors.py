@@ -24,6 +24,7 @@ RootwardError
 ├── QueryTooComplex          refused before it runs
 ├── FetchRefused             a web page may not be fetched
 ├── SyncFailed               a connector's place could not be read; its mirrors stay as they are
+├── RecordsFailed            the backend of record memories did not do what it was asked; `reason` says why
 ├── UnsupportedType          no text can be read from this kind of file
 ├── ImportInvalid            a chat export is not in its form; names file and place
 ├── ArchiveInvalid           an archive is damaged, incomplete or not one of ours; names the part
@@ -287,6 +288,21 @@ _SYNC_ADVICE: Mapping[str, str] = {
     "kind_unknown": "this process has no such kind of connector: start one that has",
     "not_allowed": "the operator allows no such place: add it to connectors.folders",
 }
+
+
+class RecordsFailed(RootwardError):
+    """The backend of record memories did not do what it was asked; whether it did it all the same is open (RM-76).
+
+    Details: `reason` is ``denied`` (the policy does not let it be reached; nothing was sent), ``transport``,
+    ``status`` (with `status`, the HTTP status), ``unreadable`` or ``unsupported``. Nothing of an answer is kept.
+    """
+
+    code = "RECORDS_FAILED"
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        super().__init__("the backend of the records did not answer as it should", reason=reason, status=status)
+        self.reason = reason
+        self.status = status
 
 
 class UnsupportedType(BadInput):

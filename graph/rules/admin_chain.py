@@ -32,6 +32,8 @@ class AdminOperation(StrEnum):
     AGENT_DELETE = "agent.delete"
     SESSION_DELETE = "session.delete"
     MEMORY_DELETE = "memory.delete"
+    MEMORY_PROVIDER_CREATE = "memory_provider.create"
+    MEMORY_PROVIDER_SET = "memory_provider.set"
     GROUP_CREATE = "group.create"
     CHANNEL_CREATE = "channel.create"
     MEMBERS_SET = "members.set"

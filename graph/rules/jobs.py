@@ -8,7 +8,7 @@ Source: AD-33, AD-34, DR-8, DR-27.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -52,6 +52,8 @@ WORKER_DIED = "WORKER_DIED"
 RECOMPUTE_AUDIENCE = "recompute_audience"
 """The kind whose open jobs say which pools are read by proof (`graph.services.access.by_proof`)."""
 
+PURGE_RECORDS = "purge_records"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobKind:
@@ -67,6 +69,7 @@ class JobKind:
         limit_s: one try takes no longer.
         budget: what bounds its use of models; empty if it uses none.
         every_s: a recurring kind is due again so long after it ended; None for work that something else asks for.
+        gives_up: after the last attempt it is over for good and frees what it held, instead of waiting for a person.
         built: false while no worker of this version does it.
     """
 
@@ -79,6 +82,7 @@ class JobKind:
     budget: str = ""
     on_restart: OnRestart = OnRestart.RESUME
     every_s: int | None = None
+    gives_up: bool = False
     built: bool = False
 
     @property
@@ -135,7 +139,16 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
             built=True,
         ),
         "close_sandbox": _model("Keeps what is worth keeping of a sandbox that closed."),
-        "purge_records": JobKind(what="Removes records whose time is over.", attempts=8),
+        PURGE_RECORDS: JobKind(
+            what="Deletes the records of a deleted memory at their backend; at the end their namespace is free.",
+            backoff_s=(5, 30, 120, 600, 3_600),
+            attempts=12,
+            lease_s=60,
+            heartbeat_s=15,
+            limit_s=600,
+            gives_up=True,
+            built=True,
+        ),
         RECOMPUTE_AUDIENCE: JobKind(
             what="Settles who may see what rests on a source, where too much does for one transaction.",
             backoff_s=(5, 10, 20, 40, 80, 160, 320),
@@ -162,6 +175,12 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
         ),
     }
 )
+
+
+def purging_by(attempts: int, lease_s: int) -> JobKind:
+    """Return the kind `purge_records` as the outbox settings want it (RM-48)."""
+    return replace(JOB_KINDS[PURGE_RECORDS], attempts=attempts, lease_s=lease_s, heartbeat_s=max(lease_s // 4, 1))
+
 
 _FREE: Mapping[str, Any] = MappingProxyType({"owner": None, "lease_until": None, "heartbeat_at": None})
 
@@ -207,7 +226,8 @@ def failed(job: Job, *, kind: JobKind, now: Millis, code: str, retry_after_s: fl
         return {**_later(now, wait), "last_error": code}
     if kind.every_s is not None:
         return {**_later(now, kind.every_s), "attempts": 0, "last_error": code}
-    return _ended(job, code) if kind.on_restart is OnRestart.DROP else parked(code)
+    ends = kind.gives_up or kind.on_restart is OnRestart.DROP
+    return _ended(job, code) if ends else parked(code)
 
 
 def parked(code: str) -> dict[str, Any]:

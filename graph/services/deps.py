@@ -8,7 +8,16 @@ from typing import Protocol
 
 from graph.model.ids import IdSource, NodeId, node_id
 from graph.model.time import Clock, Millis
-from graph.ports import BlobStore, DocumentPlaces, EmbedderMaker, PageFetcher, Randomness, Reranker, TextExtractor
+from graph.ports import (
+    BlobStore,
+    DocumentPlaces,
+    EmbedderMaker,
+    PageFetcher,
+    Randomness,
+    RecordWire,
+    Reranker,
+    TextExtractor,
+)
 from graph.rules.memory_limits import MemoryLimits
 from graph.rules.session_memory_text import MemoryRules
 from graph.services.turnstile import Turnstile
@@ -61,6 +70,8 @@ class Deps:
     memory_limits: MemoryLimits = MemoryLimits()
     records: RecordBackend | None = None
     """The records of record memories; None: every call on them is unavailable."""
+    record_wire: RecordWire | None = None
+    """What speaks to record backends; None: nothing does."""
     figures: Figures = field(default_factory=NoFigures)
     turnstile: Turnstile = field(default_factory=Turnstile)
     """How many tasks of a Memory Bot run at once in this process (BM-122)."""

@@ -11,6 +11,9 @@ from api.rest.workspace import (
     files,
     memories,
     memory_reference,
+    providers,
+    record_reference,
+    records,
     revisions,
     run_reference,
     runs,
@@ -26,6 +29,8 @@ def table() -> Mapping[str, Mapping[str, WHandler]]:
         **memories.table(),
         **files.table(),
         **revisions.table(),
+        **providers.table(),
+        **records.table(),
         **audit.table(),
         **threads.table(),
         **agents.table(),
@@ -38,5 +43,5 @@ def references() -> Sequence[Reference]:
     """Return what the OpenAPI document says of these routes."""
     return [
         {f"{PREFIX}{path.replace(':path}', '}')}": operations for path, operations in reference.items()}
-        for reference in (memory_reference.REFERENCE, run_reference.REFERENCE)
+        for reference in (memory_reference.REFERENCE, record_reference.REFERENCE, run_reference.REFERENCE)
     ]

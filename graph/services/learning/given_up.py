@@ -1,4 +1,5 @@
-"""What else changes when a job is given up or begins afresh: the learning state of its material (MA-6), its record.
+"""What else changes when a job is given up or begins afresh: the learning state of its material (MA-6), its record,
+the namespace that it held (RM-49).
 
 Called in the transaction that changes the job.
 """
@@ -13,6 +14,7 @@ from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules.learning import LEARN_MATERIAL
 from graph.services.sessions.consolidations import close_records
+from graph.services.workspace.purging import free
 from graph.store.port import Writer
 
 
@@ -22,6 +24,7 @@ async def given_up(writer: Writer, job: Job, code: str, at: Millis) -> None:
         writer, job, {"learning_state": str(LearningState.FAILED), "learning_code": code, "learning_at": at}
     )
     await close_records(writer, job, code, at)
+    await free(writer, job)
 
 
 async def taken_up(writer: Writer, job: Job, at: Millis) -> None:

@@ -14,8 +14,10 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.workspace import MemoryFile, MemoryKind, MemoryRevision, WorkspaceMemory
 from graph.rules.memory_refusals import invalid
+from graph.rules.record_providers import PLATFORM, SELF_HOSTED
 from graph.services.access.commands import Command
 from graph.services.workspace.finding import MEMORIES
+from graph.services.workspace.namespaces import make_records, purge_later
 from graph.store.query import Eq, Find
 
 FILES: Final = "postgres"
@@ -75,5 +77,5 @@ async def _some(cmd: Command, kind: type[Node], memory_id: NodeId) -> list[NodeI
     return [node.id for node in (await cmd.writer.find(MEMORIES, query)).nodes]
 
 
-MAKERS: Final[dict[str, Maker]] = {FILES: make_files}
-ENDINGS: Final[dict[str, Ending]] = {MemoryKind.FILE: delete_files}
+MAKERS: Final[dict[str, Maker]] = {FILES: make_files, PLATFORM: make_records, SELF_HOSTED: make_records}
+ENDINGS: Final[dict[str, Ending]] = {MemoryKind.FILE: delete_files, MemoryKind.RECORD: purge_later}

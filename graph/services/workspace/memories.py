@@ -116,6 +116,8 @@ async def change_memory(cmd: Command, id_: NodeId, tags: Collection[str], given:
     """
     memory = await hold_memory(cmd, id_, Right.WRITE)
     _check_tag(memory, tags)
+    if memory.kind == MemoryKind.RECORD and given.get("always_load"):
+        raise invalid("always_load", "is for file memories only")
     new = {name: value for name, value in _checked(cmd, given).items() if value != _held(memory, name)}
     if not new:
         return memory
