@@ -46,8 +46,11 @@ async def test_a_person_keeps_finds_and_takes_back_what_a_bot_remembers(room: Bo
     assert gone.version == memory.version + 1
     newest, *_ = await u_1(u_1.bots.log, "bot_9", limit=1)
     assert (newest.version, newest.by, newest.entries) == (gone.version, "person", (kept.entry.id,))
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict) as foreign:
         await u_2(u_2.bots.forget, "bot_9", entry_id=kept.entry.id)
+    assert foreign.value.code == "BotMemoryConflict"
+    with pytest.raises(NotFound):
+        await u_2(u_2.bots.memory, "bot_8")
     with pytest.raises(InvalidRequest) as wrong:
         await u_1(u_1.bots.remember, "bot_9", content="")
     assert wrong.value.path == "command.content"

@@ -18,8 +18,11 @@ from rootward.service.files import AsyncFiles, Files
 from rootward.service.host import AsyncHost, Host
 from rootward.service.memories import AsyncMemories, Memories
 from rootward.service.operations import AsyncSurface, SyncSurface
+from rootward.service.records import AsyncProviders, AsyncRecords, Providers, Records
 from rootward.service.retries import Retries
+from rootward.service.runs import AsyncRuns, Runs
 from rootward.service.sessions import AsyncSessions, Sessions
+from rootward.service.threads import AsyncThreads, Threads
 from rootward.service.transport import AsyncSender, Sender
 
 TIMEOUT_S = 60.0
@@ -64,6 +67,10 @@ class Client(ClientOperations, SyncSurface):
         self.chats = Chats(self.sender)
         self.memories = Memories(self.sender)
         self.files = Files(self.sender)
+        self.providers = Providers(self.sender)
+        self.records = Records(self.sender)
+        self.threads = Threads(self.sender)
+        self.runs = Runs(self.sender)
         self.host = Host(self.sender)
 
     def close(self) -> None:
@@ -103,6 +110,10 @@ class AsyncClient(ClientOperations, AsyncSurface):
         self.chats = AsyncChats(self.sender)
         self.memories = AsyncMemories(self.sender)
         self.files = AsyncFiles(self.sender)
+        self.providers = AsyncProviders(self.sender)
+        self.records = AsyncRecords(self.sender)
+        self.threads = AsyncThreads(self.sender)
+        self.runs = AsyncRuns(self.sender)
         self.host = AsyncHost(self.sender)
 
     async def close(self) -> None:

@@ -1,7 +1,8 @@
 """What a host reports for others, under the names of the contract. Source: AD-15, AD-17, AD-19.
 
-Ids are the opaque ids of GraphQL; `turn` and `local_id` are the host's own. Each call carries an idempotency key, made
-here unless the host gives its own, and keeps it when it is sent again: a repeated key gets the first result.
+Ids are the opaque ids of GraphQL; `turn` and `local_id` are the host's own. A call carries an idempotency key, made
+here unless the host gives its own, and keeps it when it is sent again: a repeated key gets the first result. Messages,
+task results and signals carry the host's own name of each instead; one that is there already is not stored again.
 """
 
 from __future__ import annotations
@@ -259,8 +260,7 @@ def cancel_turn(
 @host_operation
 def confide(chat_id: str, turn: str, text: str, *, idempotency_key: str | None = None) -> Ask[str]:
     """Report what a bot says in a turn of a chat, and return what it is answered."""
-    declared = {"chatId": "ID!", "turn": "String!", "text": "String!"}
-    document = mutation("confide", declared, "answer")
+    document = mutation("confide", {"chatId": "ID!", "turn": "String!", "text": "String!", **_KEY}, "answer")
     values = {"chatId": chat_id, "turn": turn, "text": text, "idempotencyKey": idempotency_key or new_key()}
     return field_of(document, values, lambda it: shapes(Confided)(it).answer)
 
@@ -274,20 +274,18 @@ def set_members(id: str, member_ids: Sequence[str], *, idempotency_key: str | No
 
 
 @host_operation
-def ingest_messages(
-    conversation_id: str, messages: Sequence[NewMessage], *, idempotency_key: str | None = None
-) -> Ask[Ingested]:
+def ingest_messages(conversation_id: str, messages: Sequence[NewMessage]) -> Ask[Ingested]:
     """Report messages of a conversation, each with its speaker."""
     declared = {"conversationId": "ID!", "messages": "[MessageInput!]!"}
     values = {"conversationId": conversation_id, "messages": [message.variables() for message in messages]}
-    return _asks(Ingested, "ingestMessages", declared, values, _INGESTED, idempotency_key)
+    return _named(Ingested, "ingestMessages", declared, values, _INGESTED)
 
 
 @host_operation
-def record_task_result(result: TaskResult, *, idempotency_key: str | None = None) -> Ask[Ingested]:
+def record_task_result(result: TaskResult) -> Ask[Ingested]:
     """Report how a task ended, step by step."""
     values = {"input": result.variables()}
-    return _asks(Ingested, "recordTaskResult", {"input": "TaskResultInput!"}, values, _INGESTED, idempotency_key)
+    return _named(Ingested, "recordTaskResult", {"input": "TaskResultInput!"}, values, _INGESTED)
 
 
 @host_operation
@@ -298,7 +296,6 @@ def ingest_signal(
     type: str,
     payload: Any,
     occurred_at: datetime,
-    idempotency_key: str | None = None,
 ) -> Ask[SignalReceipt]:
     """Report a signal of a source; `payload` is any JSON value."""
     told = {
@@ -309,7 +306,7 @@ def ingest_signal(
         "occurredAt": moment(occurred_at),
     }
     selects = "stored arrival sourceId txId"
-    return _asks(SignalReceipt, "ingestSignal", {"input": "SignalInput!"}, {"input": told}, selects, idempotency_key)
+    return _named(SignalReceipt, "ingestSignal", {"input": "SignalInput!"}, {"input": told}, selects)
 
 
 def new_key() -> str:
@@ -318,30 +315,32 @@ def new_key() -> str:
 
 
 def mutation(name: str, declared: Mapping[str, str], selects: str) -> str:
-    """Return a document of one mutation that takes an idempotency key; its field is called ``it``.
+    """Return a document of one mutation, whose field is called ``it``.
 
-    >>> mutation("promote", {"sessionId": "ID!"}, "version")[:49]
-    'mutation($sessionId: ID!, $idempotencyKey: String'
+    >>> mutation("forget", {"id": "ID!"}, "version")
+    'mutation($id: ID!) { it: forget(id: $id) { version } }'
     """
-    variables = {**declared, "idempotencyKey": "String"}
-    heads = ", ".join(f"${variable}: {kind}" for variable, kind in variables.items())
-    arguments = ", ".join(f"{variable}: ${variable}" for variable in variables)
+    heads = ", ".join(f"${variable}: {kind}" for variable, kind in declared.items())
+    arguments = ", ".join(f"{variable}: ${variable}" for variable in declared)
     return f"mutation({heads}) {{ it: {name}({arguments}) {{ {selects} }} }}"
 
 
 _OF_A_TURN = {"turn": "String!", "sessionId": "ID", "chatId": "ID", "personId": "ID"}
 
 
+_KEY = {"idempotencyKey": "String"}
+
+
 def _asks(
-    kind: type[T],
-    name: str,
-    declared: Mapping[str, str],
-    values: Mapping[str, Any],
-    selects: str,
-    key: str | None,
+    kind: type[T], name: str, declared: Mapping[str, str], values: Mapping[str, Any], selects: str, key: str | None
 ) -> Ask[T]:
-    variables = {**values, "idempotencyKey": key or new_key()}
-    return field_of(mutation(name, declared, selects), variables, shapes(kind))
+    """Ask for a mutation under an idempotency key."""
+    return _named(kind, name, {**declared, **_KEY}, {**values, "idempotencyKey": key or new_key()}, selects)
+
+
+def _named(kind: type[T], name: str, declared: Mapping[str, str], values: Mapping[str, Any], selects: str) -> Ask[T]:
+    """Ask for a mutation that may be repeated as it is."""
+    return field_of(mutation(name, declared, selects), values, shapes(kind))
 
 
 class HostOperations:

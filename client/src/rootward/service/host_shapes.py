@@ -187,7 +187,7 @@ class NewMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskStep:
-    """A step of a task; `outcome` is a value of GraphQL's ``StepOutcome``."""
+    """A step of a task; `outcome` is ``OK`` or ``ERROR``."""
 
     action: str
     outcome: str
