@@ -235,6 +235,7 @@ class WorkspaceRefused(RootwardError):
     """
 
     code = "WORKSPACE_REFUSED"
+    refusal = "conflict"
 
     def __init__(self, refusal: str, message: str, **details: Any) -> None:
         super().__init__(message, **details)
