@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -12,6 +12,29 @@ from pydantic_core import ErrorDetails
 from graph.model.errors import InvalidRequest
 
 MAX_PATH_SHOWN: Final = 200
+
+_ASKED: Final[Mapping[str, str]] = {
+    "missing": "this field is missing: give it",
+    "extra_forbidden": "there is no such field: leave it out",
+    "string_type": "give a text",
+    "int_type": "give a whole number",
+    "int_from_float": "give a whole number",
+    "bool_type": "give true or false",
+    "list_type": "give a list",
+    "dict_type": "give an object",
+    "model_type": "give an object",
+    "model_attributes_type": "give an object",
+}
+_LIMITS: Final[Mapping[str, tuple[str, str]]] = {
+    "string_too_short": ("give at least {} characters", "min_length"),
+    "string_too_long": ("give at most {} characters", "max_length"),
+    "greater_than_equal": ("give at least {}", "ge"),
+    "less_than_equal": ("give at most {}", "le"),
+    "too_long": ("give at most {} members", "max_length"),
+    "literal_error": ("give one of {}", "expected"),
+    "union_tag_invalid": ("give one of {}", "expected_tags"),
+}
+"""What to do, by pydantic's name of a fault, with what its limit is called; nothing here repeats what was sent."""
 
 
 def parsed(raw: bytes) -> Any:
@@ -54,6 +77,18 @@ def path_of(error: ValidationError, given: Any) -> str:
     """Return the field that is wrong as the body spells it, such as ``command.key``; the whole body is ``body``."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return _shown(tuple(_places(first, given)))
+
+
+def advice_of(error: ValidationError) -> str:
+    """Return what to do about the field that is wrong, in words that repeat nothing of what was sent (SM-127)."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    kind = first["type"]
+    if kind in _LIMITS:
+        said, limit = _LIMITS[kind]
+        return said.format(first.get("ctx", {}).get(limit))
+    if kind == "union_tag_not_found":
+        return _ASKED["missing"]
+    return _ASKED.get(kind, "the body does not fit: see path")
 
 
 def _shown(places: Sequence[str]) -> str:

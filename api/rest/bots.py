@@ -186,5 +186,5 @@ def _query(call: Call, name: str, least: int, most: int) -> int | None:
     if given is None:
         return None
     if not _NUMBER.fullmatch(given) or not least <= int(given) <= most:
-        raise InvalidRequest("give a whole number in range", path=name)
+        raise InvalidRequest(f"give a whole number from {least} to {most}", path=name)
     return int(given)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.auth import Authenticator
 from api.errors import MASKED, row_of
 from api.observability import log_fault
-from api.rest.bodies import parsed, path_of
+from api.rest.bodies import advice_of, parsed, path_of
 from api.rest.routing import SurfaceRoute
 from dreaming.jobs import ModelMaker
 from graph.model.errors import (
@@ -95,7 +95,7 @@ class Call:
         try:
             return shape.model_validate(given, strict=True)
         except ValidationError as error:
-            raise InvalidRequest("the body does not fit: see path", path=path_of(error, given)) from None
+            raise InvalidRequest(advice_of(error), path=path_of(error, given)) from None
 
 
 Handler = Callable[[Call], Awaitable[Any]]

@@ -91,7 +91,8 @@ def check_content(content: str, *, path: str = "content") -> str:
             surrogate (BM-21).
     """
     if not fits(content):
-        raise InvalidRequest(f"send 1 to {MAX_CONTENT} characters, not only white space", path=path)
+        told = f"send 1 to {MAX_CONTENT} characters, not only white space, without U+0000 and lone surrogates"
+        raise InvalidRequest(told, path=path)
     return content
 
 
@@ -120,10 +121,10 @@ def check_purge_tag(tag: str, *, path: str = "tag") -> str:
     """Return a tag that a purge takes.
 
     Raises:
-        InvalidRequest: another kind of tag, or an empty value (BM-158).
+        InvalidRequest: another kind of tag, an empty value, or several tags as a read takes them (BM-158).
     """
     kind = next((kind for kind in bot_tags.PURGED_BY if tag.startswith(kind)), None)
-    if kind is None or tag == kind:
+    if kind is None or tag == kind or "," in tag:
         raise InvalidRequest("give one tag of the kind from:, chat:, org: or channel:, with its value", path=path)
     return tag
 

@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal
 
 import httpx2
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.types import Message
 
 from api.auth import Authenticator
 from api.bootstrap import Service
+from api.rest.bodies import advice_of
 from api.rest.kit import Call, Kit, Refused, routes
 from dreaming.jobs import no_models
 from graph.model.errors import (
@@ -226,6 +227,47 @@ async def test_a_body_that_does_not_fit_answers_400_with_the_field(
     answer = await kit_client.post("/v1/things/a/memory", content=raw.encode(), headers=headers)
     assert answer.status_code == 400, answer.text
     assert (answer.json()["_tag"], answer.json()["path"]) == ("InvalidRequest", path)
+
+
+class Limited(_Shape):
+    size: int = Field(ge=1, le=9)
+    word: str = Field(min_length=2, max_length=3)
+    period: Literal["day", "month"]
+    parts: list[int] = Field(max_length=1)
+
+
+FITTING = {"size": 1, "word": "ab", "period": "day", "parts": []}
+
+
+@pytest.mark.req("SM-62", "BM-179", "SM-127")
+@pytest.mark.parametrize(
+    ("shape", "given", "told"),
+    [
+        (Limited, {"size": 0}, "give at least 1"),
+        (Limited, {"size": 4711}, "give at most 9"),
+        (Limited, {"size": 1.5}, "give a whole number"),
+        (Limited, {"size": "4711"}, "give a whole number"),
+        (Limited, {"word": ""}, "give at least 2 characters"),
+        (Limited, {"word": "4711"}, "give at most 3 characters"),
+        (Limited, {"word": 4711}, "give a text"),
+        (Limited, {"period": "4711"}, "give one of 'day' or 'month'"),
+        (Limited, {"parts": "4711"}, "give a list"),
+        (Limited, {"parts": [4711, 1]}, "give at most 1 members"),
+        (Limited, {"4711": 1}, "there is no such field: leave it out"),
+        (Body, {**GOOD, "paint": {"_tag": "4711"}}, "give one of 'Red', 'Blue'"),
+        (Body, {**GOOD, "paint": {"name": "4711"}}, "this field is missing: give it"),
+        (Body, {**GOOD, "paint": {"_tag": "Blue", "on": "4711"}}, "give true or false"),
+        (Body, {**GOOD, "paint": 4711}, "give an object"),
+        (Body, {"paint": GOOD["paint"]}, "this field is missing: give it"),
+        (Body, 4711, "give an object"),
+    ],
+)
+def test_a_refusal_tells_what_to_do_and_repeats_nothing_of_what_was_sent(
+    shape: type[BaseModel], given: Any, told: str
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        shape.model_validate({**FITTING, **given} if shape is Limited else given, strict=True)
+    assert advice_of(refused.value) == told
 
 
 @pytest.mark.req("SM-62")

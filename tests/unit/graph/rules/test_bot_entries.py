@@ -196,6 +196,6 @@ def test_topics_of_a_person_are_refused_or_counted_once() -> None:
 def test_a_purge_takes_four_kinds_of_tags_with_a_value() -> None:
     for tag in ("from:u_1", "chat:chat_61", "org:o_4", "channel:ch_5"):
         assert bot_entries.check_purge_tag(tag) == tag
-    for tag in ("for:bot", "app:calendar", "trip", "", "chat:", "from"):
+    for tag in ("for:bot", "app:calendar", "trip", "", "chat:", "from", "from:u_1,chat:chat_61"):
         with pytest.raises(InvalidRequest):
             bot_entries.check_purge_tag(tag)
