@@ -6,6 +6,7 @@
 | `person:mei`, `agent:kettle`, `service:bridge`, `group:buyers`, `org:heron` | just that |
 | `channel:kettle/tea-room` | the channel `tea-room` of the agent `kettle` |
 | `session:s1`, `chat:c1` | a session of an agent, a chat of a bot |
+| `memory:mem_…` | a memory of the workspace, by its id in the REST routes |
 | `workspace` | the whole workspace |
 | anything else | an id as the service gave it |
 """
@@ -22,6 +23,8 @@ from graph.model.nodes.bots import Chat
 from graph.model.nodes.evidence import Channel
 from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind, Workspace
 from graph.model.nodes.sessions import Session
+from graph.model.nodes.workspace import WorkspaceMemory
+from graph.rules.workspace_ids import inside
 
 _PEOPLE: Mapping[str, PrincipalKind] = {
     "person": PrincipalKind.HUMAN,
@@ -51,6 +54,8 @@ def named(text: str, workspace: str) -> str:
     if kind in _PLACES:
         place = _PLACES[kind]
         return _global(place.__name__, hosted_id(place.PREFIX, workspace, local), workspace)
+    if kind == "memory":
+        return _global("WorkspaceMemory", inside(WorkspaceMemory.PREFIX, local) or NodeId(text), workspace)
     if kind == "channel" and "/" in local:
         agent, _, channel = local.partition("/")
         return _global("Channel", hosted_id(Channel.PREFIX, workspace, channel, container=agent), workspace)

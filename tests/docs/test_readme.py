@@ -21,6 +21,7 @@ RUN_HERE = (
     "agent-memory.md",
     "back-up-and-restore.md",
     "connect-documents.md",
+    "file-memory.md",
     "keys.md",
     "report-as-a-host.md",
     "session-memory.md",
