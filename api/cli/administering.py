@@ -171,10 +171,13 @@ async def model(chosen: Chosen, out: Console, **given: Any) -> None:
     out.print(f"{made['name']}: {made['provider']} {made['model']} (version {made['version']})")
 
 
-async def token_create(chosen: Chosen, who: str, *, days: int, rights: Sequence[str], save: bool, out: Console) -> None:
+async def token_create(
+    chosen: Chosen, who: str, *, days: int, rights: Sequence[str], organization: str | None, save: bool, out: Console
+) -> None:
     """Make a token and print it once, or write it to a file of mode 0600."""
+    place = None if organization is None else named(organization, chosen.settings.workspace)
     async with linked(chosen) as link:
-        text = await mint(link, who, days=days, rights=rights)
+        text = await mint(link, who, days=days, rights=rights, organization=place)
     if not save:
         out.print(text)
         return
@@ -183,17 +186,18 @@ async def token_create(chosen: Chosen, who: str, *, days: int, rights: Sequence[
     out.print(f"the token is in {file}")
 
 
-async def mint(link: Link, who: str, *, days: int, rights: Sequence[str] = ()) -> str:
-    """Return the text of a new token of somebody."""
+async def mint(link: Link, who: str, *, days: int, rights: Sequence[str] = (), organization: str | None = None) -> str:
+    """Return the text of a new token of somebody, for one organization if its id is given."""
     token = link.token()
     expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     found = await link.run(
-        "mutation($id: ID!, $until: DateTime!, $rights: [Right!]) "
-        "{ createToken(principalId: $id, expiresAt: $until, rights: $rights) { text } }",
+        "mutation($id: ID!, $until: DateTime!, $rights: [Right!], $org: ID) "
+        "{ createToken(principalId: $id, expiresAt: $until, rights: $rights, organizationId: $org) { text } }",
         token=token,
         id=await principal(link, token, who),
         until=expires,
         rights=[right.upper() for right in rights] or None,
+        org=organization,
     )
     return str(found["createToken"]["text"])
 

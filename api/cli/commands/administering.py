@@ -242,13 +242,16 @@ def token_create(
     right: Annotated[
         list[Right] | None, typer.Option(help="It carries only this; may be given more than once.")
     ] = None,
+    organization: Annotated[
+        str | None, typer.Option(metavar="ORG", help="The one it acts in, such as org:heron, for who is in several.")
+    ] = None,
     save: Annotated[bool, typer.Option("--save", help="Write it to WHO.token in the data directory.")] = False,
 ) -> None:
     """Make a token and print it, this once."""
     from api.cli.administering import token_create as run
 
     rights = [one.value for one in right or []]
-    asyncio.run(run(chosen(), who, days=days, rights=rights, save=save, out=shown.out()))
+    asyncio.run(run(chosen(), who, days=days, rights=rights, organization=organization, save=save, out=shown.out()))
 
 
 def token_list(who: Annotated[str, typer.Argument(metavar="WHO", help="Yourself, if not given.")] = "") -> None:

@@ -64,6 +64,17 @@ def test_a_running_server_is_asked_instead_of_its_store(sample: Server) -> None:
     assert (refused.code, "UNAUTHENTICATED" in refused.err) == (4, True)
 
 
+@pytest.mark.req("AD-18", "AD-9")
+def test_a_token_is_made_for_one_of_the_organizations_of_a_person(made: Cli) -> None:
+    made.ok("admin", "person", "Otto", "--id", "otto")
+    for name in ("heron", "owl", "wren"):
+        made.ok("admin", "organization", name, "--id", name)
+    for name in ("heron", "owl"):
+        made.ok("admin", "members", f"org:{name}", "--add", "otto")
+    assert made.ok("token", "create", "otto", "--organization", "org:owl").startswith("rw_")
+    assert made.run("token", "create", "otto", "--organization", "org:wren").code == 5
+
+
 @pytest.mark.req("AD-10")
 def test_tokens_are_printed_once_listed_without_secret_and_revoked_at_once(made: Cli) -> None:
     made.ok("admin", "person", "Otto", "--id", "otto")
