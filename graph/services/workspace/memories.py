@@ -23,6 +23,7 @@ from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.people import move_access
 from graph.services.access.session import Session as Reading
+from graph.services.knowledge.anchors import write_anchor
 from graph.services.workspace.changing import actor_of, note, put_in
 from graph.services.workspace.finding import MEMORIES, hold_memory, require_verb, verbs_on
 from graph.services.workspace.kinds import ENDINGS, MAKERS, NewMemory
@@ -145,6 +146,7 @@ async def delete_memory(cmd: Command, id_: NodeId, tags: Collection[str]) -> Non
     # The chain ends with its pool: its last record is kept where nobody can cut it unnoticed (AD-27).
     codes = {"seq": ended.audit_seq, "hash": ended.audit_head}
     await record_admin(cmd, AdminOperation.MEMORY_DELETE, memory.id, codes)
+    await write_anchor(cmd.writer, cmd.caller.workspace, cmd.at)  # from here on the chain is not missed
 
 
 def _check_tag(memory: WorkspaceMemory, tags: Collection[str]) -> None:

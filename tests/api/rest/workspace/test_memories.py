@@ -11,7 +11,11 @@ from graph.model.nodes.people import Grant, Right
 from graph.model.nodes.workspace import MemoryFile, MemoryRevision, RunThread, ThreadMount
 from graph.rules.memory_guides import FILE_GUIDE
 from graph.rules.workspace_ids import inside
+from graph.services.access.admin_log import admin_log
 from graph.services.access.commands import Command, command
+from graph.services.access.session import read
+from graph.services.knowledge.anchors import anchor_now, anchors
+from graph.services.knowledge.audit_verify import verify_audit
 from graph.store.query import Eq, Find
 from tests.support.memory_client import Json, MemoryClient, allow
 from tests.support.world import TeamWorld
@@ -167,6 +171,25 @@ async def test_a_deleted_memory_leaves_nothing_behind(team: MemoryClient, world:
     assert found.version == thread.version + 1
     events = (await team.ok("GET", "//audit-events", target_id=team.memory))["items"]
     assert events[0]["action"] == "memory.delete"
+
+
+@pytest.mark.req("AD-26", "AD-27", "FM-19")
+async def test_the_chain_of_a_memory_is_followed_and_ends_with_it(
+    team: MemoryClient, world: TeamWorld, service: Service
+) -> None:
+    await team.write("a.md", "one")
+    memory = inside("wsm", team.memory)
+    await command(service.deps, world.caller(world.dan), anchor_now)
+    ana, dan = world.caller(world.ana), world.caller(world.dan)
+    followed, _ = await read(service.deps, ana, lambda reading: verify_audit(reading))
+    assert {report.pool: report.report.ok for report in followed.pools} == {memory: True}
+    assert (await team.send("DELETE", "", tag=f'"{team.memory}:1"')).status_code == 204
+    bound, _ = await read(service.deps, dan, lambda reading: anchors(reading))
+    assert [memory in one.heads for one in bound] == [True, False]
+    whole, _ = await read(service.deps, dan, lambda reading: verify_audit(reading))
+    assert whole.ok
+    steps, _ = await read(service.deps, dan, lambda reading: admin_log(reading, first=1))
+    assert (steps.records[0].operation, steps.records[0].target_id) == ("memory.delete", memory)
 
 
 @pytest.mark.req("FM-3")
