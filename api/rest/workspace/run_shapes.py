@@ -95,10 +95,6 @@ class CompleteBody(Shape):
     status: _Text = Field(description="completed or failed")
 
 
-class EmptyBody(Shape):
-    """Nothing."""
-
-
 class CallBody(Shape):
     """A call of a tool."""
 

@@ -210,3 +210,19 @@ async def test_an_attempt_has_number_instructions_and_tools(thread: Runtime, tea
     assert second["number"] == 2
     assert "Never store secrets." not in second["instructions"]
     assert "## team" in second["instructions"]
+
+
+@pytest.mark.req("MT-26")
+async def test_only_an_accepted_run_is_given_context_and_tools(http: httpx2.AsyncClient, thread: Runtime) -> None:
+    """An inline subagent has no run of its own, and a call cannot be made in its name."""
+    document = (await http.get("/openapi.json")).json()
+    shapes = document["components"]["schemas"].items()
+    giving = {name for name, shape in shapes if "preamble" in shape.get("properties", ())}
+    asked = [path for path, methods in document["paths"].items() if any(name in str(methods) for name in giving)]
+    assert (len(giving), asked) == (1, ["/api/v1/runs/{run_id}/attempts"])
+    calling = [path for path in document["paths"] if "/tools/" in path]
+    assert calling == ["/api/v1/runs/{run_id}/tools/{tool_name}"]
+    run = await thread.accept()
+    body = {"tool_call_id": "c", "arguments": {}, "subagent": "inline"}
+    _, _, details = await thread.client.refused("POST", f"//runs/{run}/tools/memory_file_view", body)
+    assert details["field"] == "subagent"
