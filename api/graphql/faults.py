@@ -22,7 +22,9 @@ from graph.model.ids import WorkspaceId
 from graph.services.deps import Figures
 
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_CUT = re.compile(r"\s*(?:Did you mean|got invalid value|found |[;:]).*", re.DOTALL)
+_VALUE = re.compile(r"\s*got invalid value.*", re.DOTALL)
+_CUT = re.compile(r"\s*(?:Did you mean|found |;|:(?!\)')).*", re.DOTALL)
+"""What follows may be quoted from the document; ``:)'`` ends the name of an argument."""
 _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 
 
@@ -94,7 +96,8 @@ def _safe(error: GraphQLError, names: Collection[str]) -> str:
     if isinstance(error, GraphQLSyntaxError):
         return "the document is not GraphQL; see locations"
     text = _QUOTED.sub(lambda match: _known(match[1] or match[2] or "", names), error.message)
-    return _CUT.sub("", text).strip().rstrip(".") or "the request does not fit the schema"
+    text = _VALUE.sub(" has a value that does not fit", text)
+    return _CUT.sub("", text).strip().rstrip(".,") or "the request does not fit the schema"
 
 
 def _known(quoted: str, names: Collection[str]) -> str:

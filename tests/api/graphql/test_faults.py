@@ -150,5 +150,10 @@ def test_messages_keep_names_of_the_schema_and_nothing_else() -> None:
         == "Cannot query field 'node' on type 'Query'"
     )
     assert told("Cannot query field 'x' on type 'Query'.") == "Cannot query field '…' on type 'Query'"
-    assert told("Variable '$node' got invalid value 'secret'; oops") == "Variable '$node'"
-    assert told("Expected value of type 'Int', found secret.") == "Expected value of type '…',"
+    assert told("Variable '$node' got invalid value 'secret'; oops") == "Variable '$node' has a value that does not fit"
+    assert told("Expected value of type 'Int', found secret.") == "Expected value of type '…'"
+    assert (
+        told("Argument 'Query.node(node:)' of type 'node!' is required, but it was not provided.")
+        == "Argument 'Query.node(node:)' of type 'node!' is required, but it was not provided"
+    )
+    assert told("Int cannot represent non-integer value: :)'secret") == "Int cannot represent non-integer value"
