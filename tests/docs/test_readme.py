@@ -24,6 +24,7 @@ RUN_HERE = (
     "file-memory.md",
     "keys.md",
     "report-as-a-host.md",
+    "run-memory.md",
     "session-memory.md",
     "tokens-and-rights.md",
     "use-a-model.md",
