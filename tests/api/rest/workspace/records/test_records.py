@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graph.rules.record_providers import PLATFORM
+from tests.api.conftest import ENGINES
 from tests.support.mem0_server import Fault, Mem0Server
 from tests.support.memory_client import MemoryClient
 from tests.support.record_room import RecordRoom, is_write
@@ -38,6 +39,7 @@ async def test_a_record_memory_needs_an_enabled_provider_of_its_type(room: Recor
     assert mem0.asked == []
 
 
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 @pytest.mark.req("RM-25", "RM-24")
 async def test_of_claims_at_once_one_wins_and_default_namespaces_count(room: RecordRoom) -> None:
     provider = await room.provider()
