@@ -231,7 +231,8 @@ def _chat_type(given: str) -> ItemType:
     try:
         return ItemType(given)
     except ValueError:
-        raise InvalidRequest("there is no such type of items", path="item.type") from None
+        known = ", ".join(type_ for type_ in ItemType if type_ != ItemType.MEMORY_EDIT)
+        raise InvalidRequest(f"the type of an item is one of {known}", path="item.type") from None
 
 
 def _id(ctx: RequestContext, given: strawberry.ID | None) -> NodeId | None:

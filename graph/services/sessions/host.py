@@ -180,7 +180,8 @@ async def _new_id(cmd: Command, local_id: str | None) -> NodeId:
 
 async def _item(cmd: Command, session: Session, item: NewItem) -> SessionItem:
     if item.type not in set(ItemType) - {ItemType.MEMORY_EDIT}:
-        raise BadInput("a host reports messages, results and notifications", field="type")
+        known = ", ".join(type_ for type_ in ItemType if type_ != ItemType.MEMORY_EDIT)
+        raise BadInput(f"the type of an item is one of {known}", field="type")
     if item.person_id is not None:
         await check_person(cmd, item.person_id, session.organization_id)
     given = {} if item.local_id is None else {"id": item_id(session, item.local_id)}

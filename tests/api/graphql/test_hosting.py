@@ -209,6 +209,19 @@ async def test_what_lies_outside_of_a_host_answers_like_what_is_unknown(
     assert answers[0][0] == ["NOT_FOUND"]
 
 
+@pytest.mark.req("SM-126")
+async def test_a_type_that_no_item_has_is_refused_with_those_that_are(
+    world: TeamWorld, host: GraphQLClient, gid: Gid
+) -> None:
+    room = await BotRoom(world=world).make()
+    session = (await it(host, CREATE, agent=gid(world.atlas), person=gid(world.ana)))["id"]
+    for place in ({"session": session}, {"chat": gid(room.chat_id("chat_61"))}):
+        answer = await host.run(APPEND, **place, item={"type": "message", "text": "x"})
+        assert answer.codes == ["InvalidRequest"]
+        types = "person_message, agent_message, tool_result, app_result, notification"
+        assert answer.errors[0]["message"] == f"the type of an item is one of {types}"
+
+
 @pytest.mark.req("AD-15", "AD-13")
 async def test_who_is_no_host_reports_nothing(
     world: TeamWorld, ana: GraphQLClient, host: GraphQLClient, gid: Gid
