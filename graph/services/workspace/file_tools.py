@@ -226,8 +226,7 @@ async def _there(call: FileCall, path: str) -> MemoryFile:
 
 
 async def _under(call: FileCall, prefix: str) -> list[MemoryFile]:
-    files = await call.look(lambda reading, memory: all_files(reading.reader, memory.id))
-    return [file for file in files if file.path.startswith(prefix)]
+    return list(await call.look(lambda reading, memory: all_files(reading.reader, memory.id, prefix)))
 
 
 def _place(call: FileCall, given: str) -> tuple[str, str]:

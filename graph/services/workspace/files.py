@@ -39,9 +39,11 @@ async def find_file(reader: Reader, memory_id: NodeId, path: str) -> MemoryFile 
     return next(iter((await reader.find(MEMORIES, Find(kind=MemoryFile, where=where))).nodes), None)
 
 
-async def all_files(reader: Reader, memory_id: NodeId) -> tuple[MemoryFile, ...]:
-    """Return every file of a memory with its content, ordered by path; for the context of runs."""
-    query = Find(kind=MemoryFile, where=Eq("memory_id", memory_id), order=By("path"))
+async def all_files(reader: Reader, memory_id: NodeId, prefix: str = "") -> tuple[MemoryFile, ...]:
+    """Return every file under a directory with its content, ordered by path; for the context and tools of runs."""
+    low, high = paths_under(prefix)
+    under = None if low is None else Range("path", low, high)
+    query = Find(kind=MemoryFile, where=both(Eq("memory_id", memory_id), under), order=By("path"))
     return (await reader.find(MEMORIES, query)).nodes
 
 

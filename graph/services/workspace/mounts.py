@@ -43,12 +43,13 @@ async def mount_memory(cmd: Command, thread_id: NodeId, tags: Collection[str], m
             what `joined` refuses.
     """
     await open_one(cmd, thread_id, RunThread, Right.RUN)
-    await cmd.writer.lock([mount.memory_id, thread_id])
+    known = await live_memories(cmd, {mount.memory_id})  # nothing is locked for ids that name nothing
+    await cmd.writer.lock([*known, thread_id])
     thread = await find_one(cmd, thread_id, RunThread)
     check_thread_tag(thread, tags)
     if thread.archived_at is not None:
         raise conflicting("thread", outside(thread.id), "archived")
-    living = await live_memories(cmd, {mount.memory_id})
+    living = await live_memories(cmd, known)
     if not living:
         raise missing("memory", outside(mount.memory_id))
     joined(await mounts_of(cmd.writer, thread.id), [mount], thread.id, cmd.deps.memory_limits.mounts_per_thread)

@@ -69,8 +69,9 @@ async def fork_run(cmd: Command, run_id: NodeId, named_mounts: Sequence[Mount]) 
 
 async def _make(cmd: Command, copied: Sequence[Mount], more: Sequence[Mount], **fields: Any) -> ThreadView:
     """Write a thread; memories of copied mounts may be gone by now, those of named ones may not."""
-    await cmd.writer.lock(sorted({mount.memory_id for mount in (*copied, *more)}))
-    living = await live_memories(cmd, {mount.memory_id for mount in (*copied, *more)})
+    known = await live_memories(cmd, {mount.memory_id for mount in (*copied, *more)})
+    await cmd.writer.lock(sorted(known))  # nothing is locked for ids that name nothing
+    living = await live_memories(cmd, known)
     for mount in more:
         if mount.memory_id not in living:
             raise missing("memory", outside(mount.memory_id))

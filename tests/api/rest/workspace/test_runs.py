@@ -120,6 +120,13 @@ async def test_agents_and_runs_need_their_verbs(
     for path in ("attempts", "checkpoint", "complete", "fork", "tools/memory_file_view"):
         assert (await reader.refused("POST", f"//runs/{run}/{path}", {}))[::2] == (403, {"verb": "run"})
         assert (await runner.refused("POST", f"//runs/run_none/{path}", {}))[2]["kind"] == "run"
+    foreign = await key(http, await TeamWorld(deps=world.deps).make(), Right.WRITE)
+    for path in ("attempts", "checkpoint", "complete", "fork", "tools/memory_file_view"):
+        assert (await foreign.refused("POST", f"//runs/{run}/{path}", {}))[::2] == (404, {"kind": "run", "id": run})
+    assert (await foreign.refused("PATCH", f"//agents/{agent}", {"name": "x"}, tag=tag))[0] == 404
+    theirs = await Runtime(foreign).start()
+    assert (await foreign.refused("POST", theirs.path("/runs"), body))[2] == {"kind": "agent", "id": agent}
+    assert (await foreign.refused("POST", "//threads", {"parent_run_id": run}))[2] == {"kind": "run", "id": run}
     missing = {"agent_id": "ap_none", "input": ""}
     other = await Runtime(runner).start()
     assert (await runner.refused("POST", other.path("/runs"), missing))[2] == {"kind": "agent", "id": "ap_none"}
