@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx2
@@ -233,3 +234,11 @@ async def test_only_an_accepted_run_is_given_context_and_tools(http: httpx2.Asyn
     body = {"tool_call_id": "c", "arguments": {}, "subagent": "inline"}
     _, _, details = await thread.client.refused("POST", f"//runs/{run}/tools/memory_file_view", body)
     assert details["field"] == "subagent"
+
+
+@pytest.mark.req("MT-29")
+async def test_of_runs_accepted_at_once_one_wins(thread: Runtime) -> None:
+    body = {"agent_id": await thread.new_agent(), "input": "Go on."}
+    sent = [thread.client.send("POST", thread.path("/runs"), body) for _ in range(5)]
+    answers = await asyncio.gather(*sent)
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
