@@ -1,7 +1,8 @@
-"""What Ana has on the surfaces of sessions, agents and bots: a session, a chat with a turn each, and her rights."""
+"""What Ana has on the other surfaces: a session and a chat with a turn each, a file memory, and her rights."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from graph.model.edges import Edge, EdgeType
@@ -10,8 +11,9 @@ from graph.model.ids import NodeId, hosted_id, node_id
 from graph.model.nodes.bots import BotPool, Chat
 from graph.model.nodes.people import Grant, Organization, Right
 from graph.model.nodes.sessions import Session, Turn
+from graph.model.nodes.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
 from graph.rules.bot_entries import pool_of
-from graph.rules.scopes import session_rule
+from graph.rules.scopes import session_rule, workspace_rule
 from graph.services.access.guards import put_alone
 from graph.store.port import Writer
 from graph.store.sealing import Place
@@ -24,6 +26,7 @@ async def places_of(world: TeamWorld) -> dict[str, NodeId]:
         "session": hosted_id(Session.PREFIX, world.name, "s1"),
         "talk": hosted_id(Chat.PREFIX, world.name, "c1"),
         "agent": world.atlas,
+        "memory": node_id(WorkspaceMemory.PREFIX, f"{world.name}/m1"),
         "organization": hosted_id(Organization.PREFIX, world.name, "o1"),
     }
     await world.deps.store.transact(lambda writer: _write(world, writer, ids))
@@ -43,14 +46,59 @@ async def _write(world: TeamWorld, writer: Writer, ids: dict[str, NodeId]) -> No
         )
         for right in (Right.READ, Right.WRITE)
     ]
+    rights.append(replace(rights[-1], id=node_id("gra", f"{world.name}memory"), object_id=ids["memory"]))
     await writer.put([Organization(id=ids["organization"], display_name="O", **base), *rights])
     await writer.link([Edge(type=EdgeType.MEMBER_OF, source=world.ana, target=ids["organization"])])
     await writer.increment(world.ana, "access_version")
+    await _put_memory(world, writer, ids["memory"], base)
     pool = pool_of(world.workspace, world.atlas)
     await writer.put([BotPool(id=pool, pool=pool, bot_id=world.atlas, **base)])
     for node in _places(world, ids, base, pool):
         place = getattr(node, "place_id", node.id)
         await put_alone(writer, node, frozenset({session_rule(place, world.ana)}))
+
+
+async def _put_memory(world: TeamWorld, writer: Writer, memory: NodeId, base: dict[str, Any]) -> None:
+    """Write a file memory with one file and its revision."""
+    given: dict[str, Any] = {"pool": memory, **base}
+    nodes = [
+        WorkspaceMemory(
+            id=memory,
+            name="Team",
+            kind="file",
+            type="postgres",
+            file_count=1,
+            content_bytes=1,
+            history_bytes=0,
+            seq=1,
+            created_by=world.ana,
+            updated_by=world.ana,
+            updated_at=base["created_at"],
+            **given,
+        ),
+        MemoryFile(
+            id=node_id(MemoryFile.PREFIX, f"{world.name}/f1"),
+            memory_id=memory,
+            path="a.md",
+            content="x",
+            size=1,
+            version=1,
+            updated_by=world.ana,
+            updated_at=base["created_at"],
+            **given,
+        ),
+        MemoryRevision(
+            id=node_id(MemoryRevision.PREFIX, f"{world.name}/r1"),
+            memory_id=memory,
+            seq=1,
+            path="a.md",
+            op="create",
+            principal_id=world.ana,
+            **given,
+        ),
+    ]
+    for node in nodes:
+        await put_alone(writer, node, frozenset({workspace_rule(world.node, memory)}))
 
 
 def _places(world: TeamWorld, ids: dict[str, NodeId], base: dict[str, Any], pool: NodeId) -> list[Node]:

@@ -19,7 +19,7 @@ from graph.rules.memory_refusals import invalid
 from graph.services.access.commands import Command
 from graph.services.workspace import files, memories, revisions
 from graph.services.workspace.changing import Actor, actor_of
-from graph.services.workspace.finding import hold_memory
+from graph.services.workspace.finding import hold_memory, require_readable
 from graph.services.workspace.kinds import FILES, NewMemory
 
 T = TypeVar("T")
@@ -80,16 +80,23 @@ class WorkspaceMutations:
         given = {field: value for field, value in asked.items() if value is not strawberry.UNSET}
         with tagged():
             _check_set(given)
-            changed = await context(info).run(
-                info, lambda cmd: memories.change_memory(cmd, id_, [expected_etag], given)
-            )
-            return WorkspaceMemory.from_domain(changed)
+
+            async def work(cmd: Command) -> workspace.WorkspaceMemory:
+                require_readable(cmd.facts, id_)
+                return await memories.change_memory(cmd, id_, [expected_etag], given)
+
+            return WorkspaceMemory.from_domain(await context(info).run(info, work))
 
     @strawberry.mutation(description="Delete a memory with all that is in it.")
     async def delete_memory(self, info: Info[Any, Any], memory_id: strawberry.ID, expected_etag: str) -> bool:
         id_ = context(info).id(memory_id)
+
+        async def work(cmd: Command) -> None:
+            require_readable(cmd.facts, id_)
+            await memories.delete_memory(cmd, id_, [expected_etag])
+
         with tagged():
-            await context(info).run(info, lambda cmd: memories.delete_memory(cmd, id_, [expected_etag]))
+            await context(info).run(info, work)
         return True
 
     @strawberry.mutation(description="Make a file at a free path.")
@@ -150,6 +157,7 @@ async def _changed(info: Info[Any, Any], memory_id: strawberry.ID, change: _Chan
     id_: NodeId = context(info).id(memory_id)
 
     async def work(cmd: Command) -> T:
+        require_readable(cmd.facts, id_)
         memory = await hold_memory(cmd, id_, verb, workspace.MemoryKind.FILE)
         return await change(cmd, memory, actor_of(cmd))
 

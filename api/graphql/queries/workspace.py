@@ -8,7 +8,7 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.connection import Cursors, check_first, connection_of
-from api.graphql.context import context
+from api.graphql.context import RequestContext, context
 from api.graphql.tagging import tagged
 from api.graphql.types.workspace import (
     MemoryFile,
@@ -23,7 +23,7 @@ from graph.model.nodes.workspace import MemoryKind
 from graph.rules.memory_paths import checked_path
 from graph.services.knowledge.listing import find_listing
 from graph.services.workspace.files import read_file
-from graph.services.workspace.finding import open_memory
+from graph.services.workspace.finding import open_memory, require_readable
 from graph.services.workspace.memories import memories_where, require_some
 from graph.services.workspace.revisions import revision_view
 from graph.store.query import By, Eq, Find, both
@@ -37,7 +37,7 @@ class WorkspaceQueries:
     async def memory(self, info: Info[Any, Any], memory_id: strawberry.ID) -> WorkspaceMemory:
         ctx = context(info)
         with tagged():
-            return WorkspaceMemory.from_domain(await open_memory(ctx.session, ctx.id(memory_id), Right.READ))
+            return WorkspaceMemory.from_domain(await _opened(ctx, memory_id))
 
     @strawberry.field(description="By id; kind is file or record.")
     async def memories(
@@ -61,7 +61,7 @@ class WorkspaceQueries:
     async def memory_file(self, info: Info[Any, Any], memory_id: strawberry.ID, path: str) -> MemoryFile:
         ctx = context(info)
         with tagged():
-            memory = await open_memory(ctx.session, ctx.id(memory_id), Right.READ, MemoryKind.FILE)
+            memory = await _opened(ctx, memory_id, MemoryKind.FILE)
             return MemoryFile.from_domain(await read_file(ctx.session, memory, path))
 
     @strawberry.field(description="Changes of files, newest first.")
@@ -76,7 +76,7 @@ class WorkspaceQueries:
         ctx = context(info)
         cursors = Cursors.of("memoryRevisions", {"memory": memory_id, "path": path})
         with tagged():
-            memory = await open_memory(ctx.session, ctx.id(memory_id), Right.READ, MemoryKind.FILE)
+            memory = await _opened(ctx, memory_id, MemoryKind.FILE)
             wanted = None if path is None else Eq("path", checked_path(path, ctx.deps.memory_limits))
         query = Find(
             kind=workspace.MemoryRevision,
@@ -92,5 +92,13 @@ class WorkspaceQueries:
     async def memory_revision(self, info: Info[Any, Any], memory_id: strawberry.ID, seq: int) -> MemoryRevision:
         ctx = context(info)
         with tagged():
-            memory = await open_memory(ctx.session, ctx.id(memory_id), Right.READ, MemoryKind.FILE)
+            memory = await _opened(ctx, memory_id, MemoryKind.FILE)
             return MemoryRevision.from_domain((await revision_view(ctx.session, memory, seq)).revision)
+
+
+async def _opened(
+    ctx: RequestContext, memory_id: strawberry.ID, kind: MemoryKind | None = None
+) -> workspace.WorkspaceMemory:
+    id_ = ctx.id(memory_id)
+    require_readable(ctx.session.facts, id_)
+    return await open_memory(ctx.session, id_, Right.READ, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph.model.access import Clause, SystemScope
+from graph.model.errors import WorkspaceRefused
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import MemoryKind, WorkspaceMemory
@@ -50,6 +51,16 @@ def require_verb(facts: ViewerFacts, memory: NodeId | None, verb: Right) -> None
     """
     if verb not in verbs_on(facts, memory):
         raise forbidden(verb)
+
+
+def require_readable(facts: ViewerFacts, id_: NodeId) -> None:
+    """Refuse a memory that the caller may not read as if it were not there; for GraphQL, where all hidden is (KN-60).
+
+    Raises:
+        WorkspaceRefused: ``not_found``, without the id.
+    """
+    if Right.READ not in verbs_on(facts, id_):
+        raise WorkspaceRefused("not_found", "there is no such memory", kind="memory")
 
 
 async def find_memory(reader: Reader, facts: ViewerFacts, id_: NodeId) -> WorkspaceMemory:

@@ -59,6 +59,11 @@ def only_hosts(call: str) -> Row:
     return Row(call=call, nothing="Forbidden", by="host", admin=True)
 
 
+def only_verbs(call: str, selection: str = "{ __typename }") -> Row:
+    """Return the row of what needs a verb on a memory; no role of the workspace brings one (FM-3)."""
+    return Row(call=call, selection=selection, nothing="not_found")
+
+
 EMPTY = '{"totalCount": 0, "edges": []}'
 PAGE = "{ totalCount edges { node { __typename } } }"
 
@@ -268,6 +273,26 @@ ROWS: Mapping[str, Row] = {
     "Mutation.promote": Row(call="promote(sessionId: {session})", nothing="Forbidden", admin=True),
     "Mutation.deleteSession": Row(call="deleteSession(sessionId: {session})", nothing="Forbidden", admin=True),
     "Mutation.deleteChatHistory": only_hosts("deleteChatHistory(chatId: {talk})"),
+    "Query.memory": only_verbs("memory(memoryId: {memory})"),
+    "Query.memories": Row(call="memories", selection=PAGE, nothing="forbidden"),
+    "Query.memoryFile": only_verbs('memoryFile(memoryId: {memory}, path: "a.md")'),
+    "Query.memoryRevisions": only_verbs("memoryRevisions(memoryId: {memory})", PAGE),
+    "Query.memoryRevision": only_verbs("memoryRevision(memoryId: {memory}, seq: 1)"),
+    "Mutation.createMemory": Row(call='createMemory(name: "M")', nothing="forbidden", by="nobody"),
+    "Mutation.updateMemory": only_verbs('updateMemory(memoryId: {memory}, expectedEtag: "x", name: "N")'),
+    "Mutation.deleteMemory": only_verbs('deleteMemory(memoryId: {memory}, expectedEtag: "x")', ""),
+    "Mutation.createMemoryFile": only_verbs('createMemoryFile(memoryId: {memory}, path: "b.md", content: "c")'),
+    "Mutation.writeMemoryFile": only_verbs(
+        'writeMemoryFile(memoryId: {memory}, path: "a.md", content: "c", expectedEtag: "x")'
+    ),
+    "Mutation.moveMemoryFile": only_verbs(
+        'moveMemoryFile(memoryId: {memory}, source: "a.md", destination: "b.md", expectedEtag: "x")'
+    ),
+    "Mutation.deleteMemoryFile": only_verbs(
+        'deleteMemoryFile(memoryId: {memory}, path: "a.md", expectedEtag: "x")', ""
+    ),
+    "Mutation.restoreMemoryRevision": only_verbs("restoreMemoryRevision(memoryId: {memory}, seq: 1)"),
+    "Mutation.purgeMemoryHistory": only_verbs('purgeMemoryHistory(memoryId: {memory}, path: "a.md")', ""),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.dreamRunProgress": Row(call="dreamRunProgress(runId: {run})", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
@@ -354,7 +379,7 @@ async def test_nobody_and_an_expired_token_get_401(
     expired = await world.token(world.dan, expires_at=clock.now())
     ids = dict.fromkeys(("entry", "other", "source", "record", "material"), gid(world.ana))
     ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana", "run", "job"), gid(world.ana))
-    ids |= dict.fromkeys(("session", "talk", "agent", "organization"), gid(world.ana))
+    ids |= dict.fromkeys(("session", "talk", "agent", "organization", "memory"), gid(world.ana))
     answers = [await ask(client.as_(token), name, ids) for token in (None, expired)]
     assert [answer.status for answer in answers] == [401, 401]
     assert told(answers[0]) == told(answers[1])
@@ -402,5 +427,5 @@ async def test_to_those_who_may_the_same_document_answers_otherwise(
     who = {"ana": ana, "dan": dan, "host": host}[row.by]
     answer = await ask(who, name, ids)
     assert not {"NOT_FOUND", "FORBIDDEN", "INTERNAL", row.nothing} & set(answer.codes)
-    if not answer.errors and row.nothing.startswith(("{", "n")):
+    if not answer.errors and row.nothing.startswith(("{", "null")):
         assert answer.data["it"] != json.loads(row.nothing)

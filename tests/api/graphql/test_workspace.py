@@ -124,7 +124,7 @@ async def test_who_holds_no_verb_finds_no_node_and_reads_nothing(
         assert (await eve.ok(NODE, id=id_))["node"] is None
     for query, more in ((READ, {"path": "a.md"}), (REVISIONS, {})):
         refused = await eve.run(query, memory=memory["id"], **more)
-        assert (refused.codes, refused.errors[0]["extensions"]["status"]) == (["forbidden"], 403)
+        assert (refused.codes, refused.errors[0]["extensions"]["status"]) == (["not_found"], 404)
     await allow(world, world.eve, Right.READ, memory["localId"])
     assert inside("wsm", memory["localId"]) is not None
     for id_, kind in ids.items():
