@@ -38,8 +38,19 @@ COMMANDS = {
     "deleteSession": "mutation($id: ID!) { deleteSession(sessionId: $id) { id } }",
     "deleteChatHistory": "mutation($id: ID!) { deleteChatHistory(chatId: $id) { id } }",
     "purgeBotMemory": 'mutation($id: ID!) { purgeBotMemory(botId: $id, tag: "from:ana") { deleted } }',
+    "deleteMemory": 'mutation($id: ID!) { deleteMemory(memoryId: $id, expectedEtag: "*") }',
+    "purgeMemoryHistory": 'mutation($id: ID!) { purgeMemoryHistory(memoryId: $id, path: "*") }',
 }
-REFUSALS = {"NOT_FOUND", "BAD_INPUT", "FORBIDDEN", "Forbidden", "SessionNotFound", "ChatNotFound", "BotNotFound"}
+REFUSALS = {
+    "NOT_FOUND",
+    "BAD_INPUT",
+    "FORBIDDEN",
+    "Forbidden",
+    "SessionNotFound",
+    "ChatNotFound",
+    "BotNotFound",
+    "not_found",
+}
 
 
 async def rows_of(world: TeamWorld) -> list[Any]:

@@ -98,6 +98,20 @@ async def test_purging_erases_the_history_of_one_path(team: MemoryClient) -> Non
     assert (await team.revisions())[0]["seq"] == 4
 
 
+@pytest.mark.req("FM-81", "FM-50", "FM-74")
+async def test_blank_and_wildcard_scopes_name_nothing_else(team: MemoryClient) -> None:
+    """Bug case 11: a path is that path alone, and an empty one is refused."""
+    await team.write("a/b.md", "text")
+    for path in ("", "/", "*/"):
+        assert (await team.refused("DELETE", "/revisions", path=path))[2]["field"] == "path"
+    for path in ("*", "%", "_", "a", "a/*", "A/b.md", "a/b.md "):
+        assert await team.ok("DELETE", "/revisions", path=path) == {"purged": 0}
+        assert await team.revisions(path=path) == []
+        assert (await team.ok("GET", "/files", prefix=f"{path}x/"))["items"] == []
+    assert (await team.refused("DELETE", "", tag="*"))[0] == 412
+    assert [row["path"] for row in await team.revisions()] == ["a/b.md"]
+
+
 @pytest.mark.req("FM-82", "FM-83", "FM-84", "FM-85", "FM-86")
 async def test_lowered_limits_count_from_the_next_change(
     settings: Settings, ports: Ports, service: Service, team: MemoryClient, world: TeamWorld
