@@ -92,7 +92,8 @@ def _read_node(line: Mapping[str, Any]) -> Node:
     if line.keys() - {"class"} - names:
         raise ValueError("a field that the kind does not have")
     node = spec.node(**_fields(spec, line))
-    if kind_of(node.id) is not spec:
+    named = kind_of(node.id)
+    if named is None or named.node is not spec.node:
         raise ValueError("an id of another kind")
     return node
 

@@ -39,7 +39,8 @@ def put(session: Session, nodes: Sequence[Node]) -> None:
 
 
 def _row(table: KindTable, node: Node) -> tuple[Column, ...]:
-    if kind_of(node.id) is not table.spec:
+    spec = kind_of(node.id)
+    if spec is None or spec.node is not table.spec.node:  # the class: two threads may have made a spec each
         raise TypeError(f"the id of a {table.spec.name} starts with {table.spec.prefix}_")
     return table.encode(node)
 
