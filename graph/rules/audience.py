@@ -80,7 +80,7 @@ def absorb(clauses: Iterable[Clause]) -> Clauses:
 def spelled_out(rules: Iterable[Rule]) -> list[Clauses]:
     """Return what a conjunction of rules demands, as operands of `multiply`: stored clauses name one alternative each.
 
-    >>> [sorted(len(clause) for clause in clauses) for clauses in spelled_out([Rule(RuleKind.FOR, "a b")])]
+    >>> [sorted(len(clause) for clause in clauses) for clauses in spelled_out([Rule.decode("4|a b|")])]
     [[0], [1, 1]]
     """
     given = list(rules)
