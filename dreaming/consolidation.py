@@ -6,26 +6,26 @@ is dropped alone. Nothing is asked twice: the next turn tries again. Source: SM-
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dreaming.jobs import WorkContext
+from dreaming.jobs import WorkContext, guarded_commit
 from dreaming.models.answers import Unusable, read_answer, read_items
-from dreaming.models.port import ModelAnswer, ModelPort, ModelRequest
+from dreaming.models.port import ModelRequest
+from dreaming.models.wrappers import TimedModel
 from dreaming.saved_calls import LightModel, saved_call
-from graph.model.errors import ModelAnswerInvalid, ModelUnavailable
+from graph.model.errors import ModelAnswerInvalid, ModelError
 from graph.model.fields import Json
 from graph.model.ids import local_part
 from graph.model.nodes.people import Principal
-from graph.model.time import Clock
+from graph.model.nodes.sessions import Consolidation, Outcome, Session
 from graph.rules.agent_memory_text import person_called
 from graph.rules.consolidation import Decision, Proposal, Tag
 from graph.services.deps import Figures
+from graph.services.sessions.consolidations import Ending, begin_record, end_record
 
 ANSWER_S: Final = 120
 """An answer that takes longer is a failure (SM-111)."""
@@ -55,33 +55,37 @@ class Change(BaseModel):
     sources: list[Any]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WithinTime:
-    """Gives up after `ANSWER_S`, by the clock of the service and by that of the machine."""
+def new_record(work: WorkContext, of: str, session: Session) -> Consolidation:
+    """Return the record of a step that begins now; `of` is ``session`` or ``agent``."""
+    now = work.deps.now()
+    return Consolidation(
+        id=work.deps.new_id(Consolidation.PREFIX),
+        workspace=session.workspace,
+        pool=session.id,
+        created_at=now,
+        of=of,
+        session_id=session.id,
+        agent_id=session.agent_id,
+        turn_id=(work.job.arguments or {}).get("turn"),
+        started_at=now,
+    )
 
-    inner: ModelPort
-    clock: Clock
 
-    @property
-    def name(self) -> str:
-        """Name of the model within."""
-        return self.inner.name
+async def recorded(
+    work: WorkContext, record: Consolidation, asked: Callable[[], Awaitable[Sequence[Proposal | None]]]
+) -> Sequence[Proposal | None]:
+    """Write that a step begins, ask, and return what is proposed; a failure of the model ends the record.
 
-    async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Return the answer.
-
-        Raises:
-            ModelUnavailable: ``timeout``, or as the model within.
-        """
-        began = self.clock.now()
-        try:
-            async with asyncio.timeout(ANSWER_S):
-                answer = await self.inner.complete(request)
-        except TimeoutError as error:
-            raise ModelUnavailable("timeout") from error
-        if self.clock.now() - began > ANSWER_S * 1_000:
-            raise ModelUnavailable("timeout")
-        return answer
+    Raises:
+        ModelError: the model failed; the record says so.
+    """
+    await guarded_commit(work, lambda writer: begin_record(writer, record))
+    try:
+        return await asked()
+    except ModelError as error:
+        ending = Ending(outcome=Outcome.FAILED, error=error.wire_code)
+        await guarded_commit(work, lambda writer: end_record(writer, record.id, work.deps.now(), ending))
+        raise
 
 
 async def ask_for_changes(work: WorkContext, light: LightModel, key: str, request: ModelRequest) -> Sequence[Json]:
@@ -92,7 +96,9 @@ async def ask_for_changes(work: WorkContext, light: LightModel, key: str, reques
         ModelAnswerInvalid: it answered something else.
         LeaseLost: nothing was asked.
     """
-    timed = LightModel(model=WithinTime(inner=light.model, clock=work.deps.clock), settings=light.settings)
+    timed = LightModel(
+        model=TimedModel(inner=light.model, seconds=ANSWER_S, clock=work.deps.clock), settings=light.settings
+    )
     answer = await saved_call(work, timed, key, request, kept=False)
     read = read_answer(answer, ChangeList)
     if isinstance(read, Unusable):

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dreaming.agents.prompt import PURPOSE, agent_request
-from dreaming.consolidation import ask_for_changes, count_dropped, people_called, proposals
-from dreaming.jobs import WorkContext, guarded_command, guarded_commit
+from dreaming.consolidation import ask_for_changes, count_dropped, new_record, people_called, proposals, recorded
+from dreaming.jobs import WorkContext, guarded_command
 from dreaming.models.port import ModelRequest
 from dreaming.named_model import named_model
 from dreaming.sessions.prompt import fitting_items
-from graph.model.errors import ModelError, ProfileUnavailable
+from graph.model.errors import ProfileUnavailable
 from graph.model.fields import Json
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.knowledge import ModifierKind
@@ -46,7 +46,7 @@ from graph.services.agents.state import (
     write_version,
 )
 from graph.services.agents.unread import unread_for_agent
-from graph.services.sessions.consolidations import OF_AGENT, Ending, begin_record, end_record
+from graph.services.sessions.consolidations import OF_AGENT, Ending, end_record
 from graph.services.sessions.finding import find_session
 from graph.services.sessions.state import organization_settings
 from graph.store.port import Reader
@@ -83,13 +83,7 @@ async def learn_agent(work: WorkContext) -> Json:
     step = await _selected(work)
     if step is None:
         return {}
-    await guarded_commit(work, lambda writer: begin_record(writer, step.record))
-    try:
-        changes = await _asked(step)
-    except ModelError as error:
-        ending = Ending(outcome=Outcome.FAILED, error=error.wire_code)
-        await guarded_commit(work, lambda writer: end_record(writer, step.record.id, work.deps.now(), ending))
-        raise
+    changes = await recorded(work, step.record, lambda: _asked(step))
     caller = Caller(workspace=work.job.workspace, principal=work.agent, kind=PrincipalKind.AGENT)
     outcome = await guarded_command(work, caller, lambda cmd: _commit(cmd, step, changes))
     return {"outcome": str(outcome)}
@@ -117,7 +111,7 @@ async def _selected(work: WorkContext) -> _Step | None:
         items=items,
         sessions=unread.sessions,
         request=request,
-        record=_record(work, trigger),
+        record=new_record(work, OF_AGENT, trigger),
     )
 
 
@@ -135,21 +129,6 @@ def _partner(item: SessionItem, turns: Mapping[NodeId, object], sessions: Mappin
     """Return with whom the agent worked: the person of the turn, else whose session it is (AM-31)."""
     turn = turns.get(item.turn_id) if item.turn_id is not None else None
     return turn.person_id if isinstance(turn, Turn) and turn.person_id else sessions[item.session_id].person_id
-
-
-def _record(work: WorkContext, trigger: Session) -> Consolidation:
-    now = work.deps.now()
-    return Consolidation(
-        id=work.deps.new_id(Consolidation.PREFIX),
-        workspace=trigger.workspace,
-        pool=trigger.id,
-        created_at=now,
-        of=OF_AGENT,
-        session_id=trigger.id,
-        agent_id=trigger.agent_id,
-        turn_id=(work.job.arguments or {}).get("turn"),
-        started_at=now,
-    )
 
 
 async def _asked(step: _Step) -> Sequence[Proposal | None]:

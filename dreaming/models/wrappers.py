@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from dreaming.models.port import ModelAnswer, ModelPort, ModelRequest
 from graph.model.errors import ModelUnavailable
+from graph.model.time import Clock
 from graph.services.deps import Figures
 
 Priced = Callable[[ModelAnswer], int | None]
@@ -20,10 +21,15 @@ Priced = Callable[[ModelAnswer], int | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TimedModel:
-    """Gives up after `seconds`; a call over the time is a failure (DR-27)."""
+    """Gives up after `seconds`; a call over the time is a failure (DR-27).
+
+    Attributes:
+        clock: if given, an answer that took longer by the clock of the service is none either (SM-111).
+    """
 
     inner: ModelPort
     seconds: float
+    clock: Clock | None = None
 
     @property
     def name(self) -> str:
@@ -36,11 +42,18 @@ class TimedModel:
         Raises:
             ModelUnavailable: ``timeout``, or as the model within.
         """
+        began = self._now()
         try:
             async with asyncio.timeout(self.seconds):
-                return await self.inner.complete(request)
+                answer = await self.inner.complete(request)
         except TimeoutError as error:
             raise ModelUnavailable("timeout") from error
+        if self._now() - began > self.seconds * 1_000:
+            raise ModelUnavailable("timeout")
+        return answer
+
+    def _now(self) -> int:
+        return 0 if self.clock is None else self.clock.now()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dreaming.consolidation import ask_for_changes, count_dropped, people_called, proposals
-from dreaming.jobs import WorkContext, guarded_command, guarded_commit
+from dreaming.consolidation import ask_for_changes, count_dropped, new_record, people_called, proposals, recorded
+from dreaming.jobs import WorkContext, guarded_command
 from dreaming.models.port import ModelRequest
 from dreaming.named_model import named_model
 from dreaming.sessions.prompt import PURPOSE, fitting_items, session_request
-from graph.model.errors import BadInput, MissingObject, ModelError, ProfileUnavailable
+from graph.model.errors import BadInput, MissingObject, ProfileUnavailable
 from graph.model.fields import Json
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.knowledge import ModifierKind
@@ -26,7 +26,7 @@ from graph.rules.consolidation import Ground, Proposal, decide
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command
 from graph.services.sessions.changing import Actor, FactState, apply_change
-from graph.services.sessions.consolidations import OF_SESSION, Ending, begin_record, end_record
+from graph.services.sessions.consolidations import OF_SESSION, Ending, end_record
 from graph.services.sessions.finding import find_session, hold_session
 from graph.services.sessions.state import MEMORY, current_facts, item_id, items_of, switches_of, unread_items
 from graph.store.port import Reader
@@ -58,13 +58,7 @@ async def learn_session(work: WorkContext) -> Json:
     step = await _selected(work)
     if step is None:
         return {}
-    await guarded_commit(work, lambda writer: begin_record(writer, step.record))
-    try:
-        changes = await _asked(step)
-    except ModelError as error:
-        ending = Ending(outcome=Outcome.FAILED, error=error.wire_code)
-        await guarded_commit(work, lambda writer: end_record(writer, step.record.id, work.deps.now(), ending))
-        raise
+    changes = await recorded(work, step.record, lambda: _asked(step))
     with suppress(MissingObject):  # it was deleted meanwhile, with its record
         outcome = await guarded_command(work, _caller(step.session), lambda cmd: _commit(cmd, step, changes))
         return {"outcome": str(outcome)}
@@ -88,22 +82,7 @@ async def _selected(work: WorkContext) -> _Step | None:
         session=session,
         items=items,
         request=session_request(facts, items, people),
-        record=_record(work, session),
-    )
-
-
-def _record(work: WorkContext, session: Session) -> Consolidation:
-    now = work.deps.now()
-    return Consolidation(
-        id=work.deps.new_id(Consolidation.PREFIX),
-        workspace=session.workspace,
-        pool=session.id,
-        created_at=now,
-        of=OF_SESSION,
-        session_id=session.id,
-        agent_id=session.agent_id,
-        turn_id=_argument(work, "turn"),
-        started_at=now,
+        record=new_record(work, OF_SESSION, session),
     )
 
 
