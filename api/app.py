@@ -129,6 +129,7 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         request_id, started, status = self._ids.new(), time.perf_counter(), 500
+        scope.setdefault("state", {})["request_id"] = request_id
 
         async def observed(message: Message) -> None:
             nonlocal status

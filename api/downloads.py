@@ -9,8 +9,9 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from api.graphql.http import Authenticates, address_of, failure
+from api.graphql.http import Authenticates, failure
 from api.graphql.ids import to_node
+from api.incoming import address_of
 from graph.model.errors import NotFound, RootwardError
 from graph.model.nodes.evidence import Source
 from graph.services.access.recorded_reads import record_reads

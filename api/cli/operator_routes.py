@@ -18,7 +18,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from api.auth import Authenticator
-from api.graphql.http import address_of, failure
+from api.graphql.http import failure
+from api.incoming import address_of
 from api.observability import log_fault
 from graph.model.errors import BadInput, Forbidden, RootwardError
 from graph.services.deps import Deps

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 
 from api.errors import row_of
 from api.graphql.execution import Executor, GraphQLRequest
+from api.incoming import TooLarge, address_of, body_of
 from graph.model.errors import BadInput, RootwardError, TooManyAttempts
 from graph.services.access.caller import Caller
 
@@ -34,10 +35,6 @@ class Authenticates(Protocol):
     async def caller(self, authorization: str | None, address: str) -> Caller:
         """Return the caller, or raise `Unauthenticated`."""
         ...
-
-
-class TooLarge(Exception):
-    """A body over the limit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,29 +106,6 @@ class GraphQLEndpoint:
         if _size(variables) > self.limits.variables:
             raise TooLarge
         return GraphQLRequest(query=body["query"], variables=variables, operation_name=name, conversation=conversation)
-
-
-def address_of(request: Request) -> str:
-    """Return the address of the peer; a header never changes it."""
-    return request.client.host if request.client else ""
-
-
-async def body_of(request: Request, limit: int) -> bytes:
-    """Return the body of a request.
-
-    Raises:
-        TooLarge: it is longer than `limit` bytes; the rest is not read.
-    """
-    declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
-        raise TooLarge
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > limit:
-            raise TooLarge
-        parts.append(part)
-    return b"".join(parts)
 
 
 def failure(error: RootwardError) -> Response:

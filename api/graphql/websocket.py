@@ -29,6 +29,7 @@ from strawberry.types.unset import UNSET, UnsetType
 
 from api.graphql.execution import Executor, GraphQLRequest
 from api.graphql.http import Authenticates
+from api.incoming import address_of
 from graph.model.errors import BadInput, RootwardError
 from graph.services.access.caller import Caller
 
@@ -108,7 +109,7 @@ class SubscriptionEndpoint(GraphQL[Any, Any]):
 
     async def get_context(self, request: Request | WebSocket, response: Any) -> Any:
         """Return the context of a connection."""
-        return SocketContext(address=request.client.host if request.client else "")
+        return SocketContext(address=address_of(request))
 
     async def on_ws_connect(self, context: Any) -> UnsetType | dict[str, object] | None:
         """Find out who connected; anything but a valid token ends the connection (4403)."""

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.auth import Authenticator
 from api.errors import MASKED, row_of
+from api.incoming import TooLarge, address_of, body_of, request_id_of
 from api.observability import log_fault
 from api.rest.bodies import advice_of, parsed, path_of
 from api.rest.routing import SurfaceRoute
@@ -27,7 +28,9 @@ from graph.model.errors import (
     BadInput,
     Forbidden,
     InvalidRequest,
+    MissingObject,
     NotFound,
+    OperationRejected,
     RootwardError,
     StoreError,
     TooManyAttempts,
@@ -40,6 +43,7 @@ MAX_BODY_BYTES: Final = 65_536
 RETRY_AFTER_S: Final = 5
 
 B = TypeVar("B", bound=BaseModel)
+C = TypeVar("C")
 
 
 class Refused(Exception):
@@ -90,8 +94,11 @@ class Call:
         kind = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Refused(415, "UnsupportedMediaType", "send application/json")
-        raw = await _read(self.request)
-        given = parsed(raw)
+        try:
+            given = parsed(await body_of(self.request, MAX_BODY_BYTES))
+        except TooLarge:
+            told = f"send at most {MAX_BODY_BYTES} bytes"
+            raise Refused(413, "PayloadTooLarge", told, {"Connection": "close"}) from None
         try:
             return shape.model_validate(given, strict=True)
         except ValidationError as error:
@@ -104,7 +111,7 @@ Handler = Callable[[Call], Awaitable[Any]]
 
 def routes(kit: Kit, table: Mapping[str, Mapping[str, Handler]]) -> Sequence[BaseRoute]:
     """Return the routes of a table ``{path: {method: handler}}``; other methods answer 405 with `Allow`."""
-    return [SurfaceRoute(path, _endpoint(kit, dict(handlers)), handlers) for path, handlers in table.items()]
+    return [SurfaceRoute(path, endpoint(kit, handlers, Call, failed), handlers) for path, handlers in table.items()]
 
 
 def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -114,8 +121,11 @@ def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(text.encode("utf-8"), status, given, media_type="application/json; charset=utf-8")
 
 
-def failed(error: RootwardError) -> Response:
-    """Return the answer to an error of the core: its `_tag`, message, and reason or path (SM-55, BM-174)."""
+def failed(error: RootwardError | Refused, request_id: str) -> Response:
+    """Return the answer to an error: its `_tag`, message, and reason or path (SM-55, BM-174)."""
+    del request_id  # it stands in a header
+    if isinstance(error, Refused):
+        return answer({"_tag": error.tag, "message": error.message}, error.status, error.headers)
     body = {"_tag": _tag(error), "message": error.message}
     body |= {name: error.details[name] for name in ("reason", "path") if error.details.get(name) is not None}
     headers: dict[str, str] = {}
@@ -129,32 +139,51 @@ def failed(error: RootwardError) -> Response:
     return answer(body, status, headers)
 
 
-def _endpoint(kit: Kit, handlers: Mapping[str, Handler]) -> ASGIApp:
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        response = await respond(Request(scope, receive))
+def endpoint(
+    kit: Kit,
+    handlers: Mapping[str, Callable[[C], Awaitable[Any]]],
+    call: Callable[..., C],
+    told: Callable[[RootwardError | Refused, str], Response],
+) -> ASGIApp:
+    """Return what answers one path: it signs in, finds the handler of the method, and tells of every failure.
+
+    Args:
+        kit: what handlers work with.
+        handlers: by method; they give a JSON value, or a `Response` of their own.
+        call: makes of kit, caller and request what handlers take.
+        told: answers an error, given the id of the request.
+    """
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            response = await _answered(kit, handlers, call, request)
+        except (RootwardError, Refused) as error:
+            response = told(error, request_id_of(request))
         await response(scope, receive, send)
 
-    async def respond(request: Request) -> Response:
-        try:
-            caller = await kit.auth.caller(request.headers.get("authorization"), _address(request))
-            handler = handlers.get("GET" if request.method == "HEAD" else request.method)
-            if handler is None:
-                allowed = ", ".join(sorted(handlers))
-                raise Refused(405, "MethodNotAllowed", f"this path takes {allowed}", {"Allow": allowed})
-            made = await handler(Call(kit=kit, caller=caller, request=request))
-            return made if isinstance(made, Response) else answer(made)
-        except Refused as refused:
-            return answer({"_tag": refused.tag, "message": refused.message}, refused.status, refused.headers)
-        except RootwardError as error:
-            return failed(error)
-        except ClientDisconnect:
-            return answer({"_tag": "InvalidRequest", "message": "the request was broken off"}, 400)
-        except Exception as error:  # noqa: BLE001 - the edge of the process: a request
-            log_fault(error)
-            kit.deps.figures.count("unexpected_faults", error=type(error).__name__)
-            return answer({"_tag": "Internal", "message": MASKED}, 500)
+    return served
 
-    return endpoint
+
+async def _answered(
+    kit: Kit, handlers: Mapping[str, Callable[[C], Awaitable[Any]]], call: Callable[..., C], request: Request
+) -> Response:
+    try:
+        caller = await kit.auth.caller(request.headers.get("authorization"), address_of(request))
+        handler = handlers.get("GET" if request.method == "HEAD" else request.method)
+        if handler is None:
+            allowed = ", ".join(sorted(handlers))
+            raise Refused(405, "MethodNotAllowed", f"this path takes {allowed}", {"Allow": allowed})
+        made = await handler(call(kit=kit, caller=caller, request=request))
+        return made if isinstance(made, Response) else answer(made)
+    except (RootwardError, Refused):
+        raise
+    except ClientDisconnect:
+        raise Refused(400, "InvalidRequest", "the request was broken off") from None
+    except Exception as error:  # noqa: BLE001 - the edge of the process: a request
+        log_fault(error)
+        kit.deps.figures.count("unexpected_faults", error=type(error).__name__)
+        raise Refused(500, "Internal", MASKED) from None
 
 
 _TAGS: Final[Mapping[type[RootwardError], str]] = {
@@ -162,35 +191,13 @@ _TAGS: Final[Mapping[type[RootwardError], str]] = {
     TooManyAttempts: "TooManyRequests",
     Forbidden: "Forbidden",
     StoreError: "Unavailable",
-    InvalidRequest: "InvalidRequest",
     BadInput: "InvalidRequest",
+    NotFound: "NotFound",
 }
 
 
 def _tag(error: RootwardError) -> str:
     """Return the surface's own name of an error; the nearest class in the tree decides."""
-    if type(error).wire_code is not RootwardError.wire_code and not isinstance(error, Unauthenticated | StoreError):
+    if isinstance(error, MissingObject | OperationRejected):
         return error.wire_code
-    return next((_TAGS[kind] for kind in type(error).__mro__ if kind in _TAGS), _own(error))
-
-
-def _own(error: RootwardError) -> str:
-    return "NotFound" if isinstance(error, NotFound) else error.wire_code
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-async def _read(request: Request) -> bytes:
-    declared = request.headers.get("content-length", "")
-    too_large = Refused(413, "PayloadTooLarge", f"send at most {MAX_BODY_BYTES} bytes", {"Connection": "close"})
-    if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-        raise too_large
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MAX_BODY_BYTES:
-            raise too_large
-        parts.append(part)
-    return b"".join(parts)
+    return next((_TAGS[kind] for kind in type(error).__mro__ if kind in _TAGS), error.wire_code)

@@ -65,6 +65,7 @@ class MemoryClient:
         assert answer.status_code >= 400, (answer.status_code, answer.text)
         error = answer.json()["error"]
         assert set(error) == {"code", "message", "details", "request_id"}
+        assert error["request_id"] == answer.headers["rootward-request-id"], "the log knows it by this id"
         return answer.status_code, error["code"], error["details"]
 
     async def make(self, **fields: Any) -> MemoryClient:

@@ -6,25 +6,22 @@ of tags, and what the content may be.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from pydantic import BaseModel, ValidationError
-from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.errors import MASKED, WORKSPACE_STATES, row_of
-from api.observability import log_fault
+from api.cursors import cursor_of, place_of
+from api.errors import WORKSPACE_STATES, row_of
+from api.incoming import TooLarge, body_of
+from api.rest import kit as surfaces
 from api.rest.bodies import parsed, path_of
-from api.rest.kit import Kit
+from api.rest.kit import Call, Kit, Refused, endpoint
 from api.rest.routing import SurfaceRoute
 from graph.model.errors import (
     BadInput,
@@ -41,8 +38,6 @@ from graph.rules.memory_refusals import invalid as invalid
 from graph.rules.memory_refusals import missing as missing
 from graph.rules.memory_refusals import stale as stale
 from graph.rules.memory_refusals import untagged
-from graph.services.access.caller import Caller
-from graph.services.deps import Deps
 
 PREFIX: Final = "/api/v1"
 MAX_BODY_BYTES: Final = 8 * 1_048_576 + 65_536
@@ -62,21 +57,8 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WCall:
+class WCall(Call):
     """One request of a caller who was signed in."""
-
-    kit: Kit
-    caller: Caller
-    request: Request
-
-    @property
-    def deps(self) -> Deps:
-        """The ports of the core."""
-        return self.kit.deps
-
-    def id(self, name: str) -> str:
-        """Return an id of the path, percent-decoded once."""
-        return str(self.request.path_params[name])
 
     def tail(self, name: str) -> str:
         """Return a path of the path, with ``/`` as it is or as ``%2F``, percent-decoded exactly once (FM-49, FM-60).
@@ -117,8 +99,10 @@ class WCall:
         """
         given: Any = None
         try:
-            given = parsed(await self._read())
+            given = parsed(await body_of(self.request, MAX_BODY_BYTES))
             return shape.model_validate(given, strict=True)
+        except TooLarge:
+            raise WorkspaceRefused("payload_too_large", "the body is too large", limit=MAX_BODY_BYTES) from None
         except ValidationError as error:
             raise invalid(path_of(error, given), "does not fit") from None
         except InvalidRequest as error:
@@ -140,15 +124,6 @@ class WCall:
         cursor = self.query("cursor")
         return Asked(limit=limit, after=None if cursor is None else _place(cursor, bound))
 
-    async def _read(self) -> bytes:
-        parts, size = [], 0
-        async for part in self.request.stream():
-            size += len(part)
-            if size > MAX_BODY_BYTES:
-                raise WorkspaceRefused("payload_too_large", "the body is too large", limit=MAX_BODY_BYTES)
-            parts.append(part)
-        return b"".join(parts)
-
 
 WHandler = Callable[[WCall], Awaitable[Response]]
 
@@ -156,7 +131,8 @@ WHandler = Callable[[WCall], Awaitable[Response]]
 def routes(kit: Kit, table: Mapping[str, Mapping[str, WHandler]]) -> Sequence[BaseRoute]:
     """Return the routes of a table ``{path: {method: handler}}``, under `PREFIX`."""
     return [
-        SurfaceRoute(f"{PREFIX}{path}", _endpoint(kit, dict(handlers)), handlers) for path, handlers in table.items()
+        SurfaceRoute(f"{PREFIX}{path}", endpoint(kit, handlers, WCall, failed), handlers)
+        for path, handlers in table.items()
     ]
 
 
@@ -172,16 +148,15 @@ def matches(tags: Sequence[str], current: str) -> bool:
 
 def answer(body: Any, status: int = 200, *, tag: str | None = None) -> Response:
     """Return a JSON answer that no cache keeps, with its ETag if it has one."""
-    headers = {"Cache-Control": "no-store", **({} if tag is None else {"ETag": tag})}
+    headers = {} if tag is None else {"ETag": tag}
     if body is None:
-        return Response(b"", 204, headers)
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8"), status, headers, media_type="application/json; charset=utf-8")
+        return Response(b"", 204, {"Cache-Control": "no-store", **headers})
+    return surfaces.answer(body, status, headers)
 
 
 def collection(items: Sequence[Any], next_place: Any, *bound: object, tag: str | None = None) -> Response:
     """Return a page of a collection; `next_place` is what the next page goes on after, None at the end (FM-8)."""
-    cursor = None if next_place is None else _cursor(next_place, bound)
+    cursor = None if next_place is None else cursor_of(_fingerprint(bound), next_place)
     return answer({"items": list(items), "next_cursor": cursor}, tag=tag)
 
 
@@ -190,51 +165,19 @@ def number(text: str, digits: int = 3) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else 0
 
 
-def _cursor(place: Any, bound: Sequence[object]) -> str:
-    raw = json.dumps(place).encode()
-    return base64.urlsafe_b64encode(_bound(raw, bound) + raw).decode().rstrip("=")
+def _fingerprint(bound: Sequence[object]) -> bytes:
+    return hashlib.sha256(repr(tuple(bound)).encode("utf-8", "surrogatepass")).digest()
 
 
 def _place(cursor: str, bound: Sequence[object]) -> Any:
     try:
-        data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        check, raw = data[:8], data[8:]
-        if check != _bound(raw, bound):
-            raise ValueError
-        return json.loads(raw)
-    except (ValueError, binascii.Error):
+        return place_of(_fingerprint(bound), cursor)
+    except ValueError:
         raise WorkspaceRefused("invalid_cursor", "take the cursor of this very collection") from None
 
 
-def _bound(raw: bytes, bound: Sequence[object]) -> bytes:
-    return hashlib.sha256(repr(tuple(bound)).encode("utf-8", "surrogatepass") + b"\0" + raw).digest()[:8]
-
-
-def _endpoint(kit: Kit, handlers: Mapping[str, WHandler]) -> ASGIApp:
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        response = await respond(Request(scope, receive))
-        await response(scope, receive, send)
-
-    async def respond(request: Request) -> Response:
-        request_id = kit.deps.ids.new()
-        try:
-            address = request.client.host if request.client else ""
-            caller = await kit.auth.caller(request.headers.get("authorization"), address)
-            handler = handlers.get("GET" if request.method == "HEAD" else request.method)
-            if handler is None:
-                return _not_allowed(handlers, request_id)
-            return await handler(WCall(kit=kit, caller=caller, request=request))
-        except RootwardError as error:
-            return failed(error, request_id)
-        except ClientDisconnect:
-            return _envelope("invalid_argument", "the request was broken off", {}, request_id, 400)
-        except Exception as error:  # noqa: BLE001 - the edge of the process: a request
-            log_fault(error)
-            kit.deps.figures.count("unexpected_faults", error=type(error).__name__)
-            return _envelope("internal", MASKED, {}, request_id, 500)
-
-    return endpoint
-
+_REFUSALS: Final = {500: "internal"}
+"""The code of a refusal that is no error of the core, where it is not ``invalid_argument``."""
 
 _CODES: Final[Mapping[type[RootwardError], str]] = {
     Unauthenticated: "unauthenticated",
@@ -245,8 +188,12 @@ _CODES: Final[Mapping[type[RootwardError], str]] = {
 }
 
 
-def failed(error: RootwardError, request_id: str) -> Response:
-    """Return the answer to an error of the core (FM-5 to FM-7)."""
+def failed(error: RootwardError | Refused, request_id: str) -> Response:
+    """Return the answer to an error (FM-5 to FM-7)."""
+    if isinstance(error, Refused):
+        made = _envelope(_REFUSALS.get(error.status, "invalid_argument"), error.message, {}, request_id, error.status)
+        made.headers.update(error.headers)
+        return made
     if isinstance(error, WorkspaceRefused):
         status = WORKSPACE_STATES[error.refusal]
         return _envelope(error.refusal, error.message, dict(error.details), request_id, status)
@@ -254,13 +201,6 @@ def failed(error: RootwardError, request_id: str) -> Response:
     details = {"dependency": "store"} if code == "unavailable" else {}
     status = 429 if isinstance(error, TooManyAttempts) else WORKSPACE_STATES.get(code, row_of(error).http)
     return _envelope(code, error.message, details, request_id, status)
-
-
-def _not_allowed(handlers: Mapping[str, WHandler], request_id: str) -> Response:
-    allowed = ", ".join(sorted(handlers))
-    made = _envelope("invalid_argument", f"this path takes {allowed}", {}, request_id, 405)
-    made.headers["Allow"] = allowed
-    return made
 
 
 def _envelope(code: str, message: str, details: Mapping[str, Any], request_id: str, status: int) -> Response:
