@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rootward.service.calls import Ask, Reply, nothing, reads
 from rootward.service.operations import AsyncSurface, SyncSurface, operation
 from rootward.service.pages import Page, if_match, reads_page
+from rootward.service.versions import Versioned
 
 _FILES = "/api/v1/memories/{memory_id}/files"
 _FILE = f"{_FILES}/{{path}}"
@@ -15,23 +16,14 @@ _REVISION = f"{_REVISIONS}/{{seq}}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoryFileRow:
+class MemoryFileRow(Versioned):
     """A file without its content; `size` is in UTF-8 bytes."""
 
-    id: str
     path: str
     size: int
-    version: int
     description: str | None
     updated_by_principal_id: str
     updated_by_run_id: str | None
-    created_at: str
-    updated_at: str
-
-    @property
-    def etag(self) -> str:
-        """The tag of this version (FM-12)."""
-        return f'"{self.id}:{self.version}"'
 
 
 @dataclass(frozen=True, kw_only=True)

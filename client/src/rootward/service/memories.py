@@ -9,13 +9,14 @@ from typing import Any
 from rootward.service.calls import KEEP, Ask, Unset, given, nothing, present, reads
 from rootward.service.operations import AsyncSurface, SyncSurface, operation
 from rootward.service.pages import Page, if_match, reads_page
+from rootward.service.versions import Versioned
 
 _MEMORIES = "/api/v1/memories"
 _MEMORY = f"{_MEMORIES}/{{memory_id}}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkspaceMemory:
+class WorkspaceMemory(Versioned):
     """A memory of a workspace; times are RFC 3339 in UTC.
 
     Attributes:
@@ -24,7 +25,6 @@ class WorkspaceMemory:
         file_count: with `content_bytes` and `history_bytes`: None for a record memory.
     """
 
-    id: str
     name: str
     description: str | None
     kind: str
@@ -38,16 +38,8 @@ class WorkspaceMemory:
     file_count: int | None
     content_bytes: int | None
     history_bytes: int | None
-    version: int
     created_by_id: str
     updated_by_id: str
-    created_at: str
-    updated_at: str
-
-    @property
-    def etag(self) -> str:
-        """The tag of this version (FM-12)."""
-        return f'"{self.id}:{self.version}"'
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any
 from rootward.service.calls import KEEP, Ask, Unset, given, nothing, present, reads
 from rootward.service.operations import AsyncSurface, SyncSurface, operation
 from rootward.service.pages import Page, if_match, reads_page
+from rootward.service.versions import Versioned
 
 _PROVIDERS = "/api/v1/memory-providers"
 _PROVIDER = f"{_PROVIDERS}/{{provider_id}}"
@@ -17,23 +18,14 @@ _RECORD = f"{_RECORDS}/{{record_id}}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoryProvider:
+class MemoryProvider(Versioned):
     """An account of a record backend; its credential is never shown."""
 
-    id: str
     type: str
     name: str
     config: Mapping[str, object]
     credential_configured: bool
     enabled: bool
-    version: int
-    created_at: str
-    updated_at: str
-
-    @property
-    def etag(self) -> str:
-        """The tag of this version (FM-12)."""
-        return f'"{self.id}:{self.version}"'
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from rootward.service.calls import KEEP, Ask, Unset, given, present, reads
 from rootward.service.operations import AsyncSurface, SyncSurface, operation
 from rootward.service.pages import if_match
 from rootward.service.threads import Mount, Thread
+from rootward.service.versions import Versioned
 
 _AGENTS = "/api/v1/agents"
 _AGENT = f"{_AGENTS}/{{agent_id}}"
@@ -17,21 +18,12 @@ _RUN = "/api/v1/runs/{run_id}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunAgent:
+class RunAgent(Versioned):
     """What is kept of an agent for its runs."""
 
-    id: str
     name: str
     memory_mounts: tuple[Mount, ...]
     toolsets: Mapping[str, object]
-    version: int
-    created_at: str
-    updated_at: str
-
-    @property
-    def etag(self) -> str:
-        """The tag of this version (FM-12)."""
-        return f'"{self.id}:{self.version}"'
 
 
 @dataclass(frozen=True, kw_only=True)

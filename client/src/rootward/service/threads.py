@@ -9,6 +9,7 @@ from typing import Any
 from rootward.service.calls import KEEP, Ask, Reply, Unset, given, nothing, present, reads
 from rootward.service.operations import AsyncSurface, SyncSurface, operation
 from rootward.service.pages import Page, if_match, reads_page
+from rootward.service.versions import Versioned
 
 _THREADS = "/api/v1/threads"
 _THREAD = f"{_THREADS}/{{thread_id}}"
@@ -31,21 +32,12 @@ class Mount:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thread:
+class Thread(Versioned):
     """A thread of runs, its mounts ordered by name."""
 
-    id: str
     parent_run_id: str | None
     archived_at: str | None
     memories: tuple[Mount, ...]
-    version: int
-    created_at: str
-    updated_at: str
-
-    @property
-    def etag(self) -> str:
-        """The tag of this version; changes of mounts need it (FM-12, MT-10)."""
-        return f'"{self.id}:{self.version}"'
 
 
 @dataclass(frozen=True, kw_only=True)
