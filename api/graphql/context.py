@@ -85,6 +85,10 @@ class RequestContext:
         """Return the internal id that a client names; an id of nothing if it is none of this workspace."""
         return to_node(text, self.caller.workspace)
 
+    def id_or_none(self, text: str | None) -> NodeId | None:
+        """Return the internal id that a client names; None stays None."""
+        return None if text is None else self.id(text)
+
     def ids(self, texts: list[strawberry.ID] | None) -> tuple[NodeId, ...] | None:
         """Return the internal ids of a list; None stays None."""
         return to_nodes(texts, self.caller.workspace)

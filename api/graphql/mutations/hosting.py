@@ -51,7 +51,7 @@ class HostMutations:
         idempotency_key: str | None = None,
     ) -> SessionReceipt:
         ctx = context(info)
-        agent, organization, person = ctx.id(agent_id), _id(ctx, organization_id), _id(ctx, person_id)
+        agent, organization, person = ctx.id(agent_id), ctx.id_or_none(organization_id), ctx.id_or_none(person_id)
 
         async def work(cmd: Command) -> Kept:
             made = await host.create_session(
@@ -82,7 +82,7 @@ class HostMutations:
     ) -> ChatReceipt:
         ctx = context(info)
         bot, organization = ctx.id(bot_id), ctx.id(organization_id)
-        person, group = _id(ctx, person_id), _id(ctx, group_id)
+        person, group = ctx.id_or_none(person_id), ctx.id_or_none(group_id)
 
         async def work(cmd: Command) -> Kept:
             made = await chats.create_chat(
@@ -110,7 +110,7 @@ class HostMutations:
         idempotency_key: str | None = None,
     ) -> ItemReceipt:
         ctx = context(info)
-        session, chat, person = _id(ctx, session_id), _id(ctx, chat_id), _id(ctx, item.person_id)
+        session, chat, person = ctx.id_or_none(session_id), ctx.id_or_none(chat_id), ctx.id_or_none(item.person_id)
 
         async def work(cmd: Command) -> Kept:
             if is_session(session_id, chat_id):
@@ -233,10 +233,6 @@ def _chat_type(given: str) -> ItemType:
     except ValueError:
         known = ", ".join(type_ for type_ in ItemType if type_ != ItemType.MEMORY_EDIT)
         raise InvalidRequest(f"the type of an item is one of {known}", path="item.type") from None
-
-
-def _id(ctx: RequestContext, given: strawberry.ID | None) -> NodeId | None:
-    return None if given is None else ctx.id(given)
 
 
 def _session(ctx: RequestContext, kept: Kept) -> SessionReceipt:

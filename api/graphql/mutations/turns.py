@@ -40,14 +40,7 @@ class TurnMutations:
         person_id: strawberry.ID | None = None,
         idempotency_key: str | None = None,
     ) -> TurnReceipt:
-        ctx = context(info)
-        session, person = ctx.id(session_id), _id(ctx, person_id)
-
-        async def work(cmd: Command) -> Kept:
-            return _kept(await turns.queue_turn(cmd, session, turn, person))
-
-        request = {"session": session, "turn": turn, "person": person}
-        return _receipt(ctx, await run_once(info, idempotency_key, request, work))
+        return await _moved(info, turns.queue_turn, session_id, turn, person_id, idempotency_key)
 
     @strawberry.mutation(
         description="Start a turn: of a session its instructions, of a chat the input for the bot's model come back."
@@ -66,7 +59,7 @@ class TurnMutations:
         idempotency_key: str | None = None,
     ) -> TurnStart:
         ctx = context(info)
-        session, chat, operator = _id(ctx, session_id), _id(ctx, chat_id), _id(ctx, operator_id)
+        session, chat, operator = ctx.id_or_none(session_id), ctx.id_or_none(chat_id), ctx.id_or_none(operator_id)
         with tagged():
             is_session(session_id, chat_id)
             if session is not None:
@@ -100,14 +93,7 @@ class TurnMutations:
         person_id: strawberry.ID | None = None,
         idempotency_key: str | None = None,
     ) -> TurnReceipt:
-        ctx = context(info)
-        session, person = ctx.id(session_id), _id(ctx, person_id)
-
-        async def work(cmd: Command) -> Kept:
-            return _kept(await turns.suspend_turn(cmd, session, turn, person))
-
-        request = {"session": session, "turn": turn, "person": person}
-        return _receipt(ctx, await run_once(info, idempotency_key, request, work))
+        return await _moved(info, turns.suspend_turn, session_id, turn, person_id, idempotency_key)
 
     @strawberry.mutation(description="A turn goes on; its instructions, or its input, come back anew.")
     async def resume_turn(
@@ -120,7 +106,7 @@ class TurnMutations:
         idempotency_key: str | None = None,
     ) -> TurnStart:
         ctx = context(info)
-        session, chat, person = _id(ctx, session_id), _id(ctx, chat_id), _id(ctx, person_id)
+        session, chat, person = ctx.id_or_none(session_id), ctx.id_or_none(chat_id), ctx.id_or_none(person_id)
         with tagged():
             is_session(session_id, chat_id)
             if session is not None:
@@ -143,7 +129,7 @@ class TurnMutations:
         idempotency_key: str | None = None,
     ) -> TurnReceipt:
         ctx = context(info)
-        session, chat = _id(ctx, session_id), _id(ctx, chat_id)
+        session, chat = ctx.id_or_none(session_id), ctx.id_or_none(chat_id)
 
         async def work(cmd: Command) -> Kept:
             if is_session(session_id, chat_id) and session is not None:
@@ -165,7 +151,7 @@ class TurnMutations:
         idempotency_key: str | None = None,
     ) -> TurnReceipt:
         ctx = context(info)
-        session, chat, person = _id(ctx, session_id), _id(ctx, chat_id), _id(ctx, person_id)
+        session, chat, person = ctx.id_or_none(session_id), ctx.id_or_none(chat_id), ctx.id_or_none(person_id)
 
         async def work(cmd: Command) -> Kept:
             if is_session(session_id, chat_id) and session is not None:
@@ -195,6 +181,25 @@ class TurnMutations:
                 ),
             )
         return ConfideAnswer(answer=answer)
+
+
+async def _moved(
+    info: Info[Any, Any],
+    move: Callable[[Command, NodeId, str, NodeId | None], Awaitable[sessions.Turn]],
+    session_id: str,
+    turn: str,
+    person_id: str | None,
+    key: str | None,
+) -> TurnReceipt:
+    """Move a turn of a session to another state, once for a key."""
+    ctx = context(info)
+    session, person = ctx.id(session_id), ctx.id_or_none(person_id)
+
+    async def work(cmd: Command) -> Kept:
+        return _kept(await move(cmd, session, turn, person))
+
+    request = {"session": session, "turn": turn, "person": person}
+    return _receipt(ctx, await run_once(info, key, request, work))
 
 
 async def _session_start(
@@ -239,10 +244,6 @@ def _input(text: str | None, parts: list[TurnPartInput] | None) -> str | TurnInp
     if any(part.kind not in kinds for part in parts or ()):
         raise InvalidRequest("a part is of a person, or a notification", path="parts.kind")
     return TurnInput(parts=tuple(TurnPart(kind=kinds[part.kind], text=part.text) for part in parts or ()))
-
-
-def _id(ctx: RequestContext, given: strawberry.ID | None) -> NodeId | None:
-    return None if given is None else ctx.id(given)
 
 
 def _kept(turn: sessions.Turn) -> Kept:
