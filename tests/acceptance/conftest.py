@@ -17,6 +17,7 @@ from tests.acceptance.stage import ScriptedReranker, Stage
 from tests.api.clients import GraphQLClient
 from tests.api.conftest import clock, engine, server, service, settings, store, world
 from tests.support import channel_room
+from tests.support.bot_room import BotRoom, Rest
 from tests.support.clock import FakeClock
 from tests.support.held_clock import HeldClock
 from tests.support.keyring import FixedKeyring
@@ -58,3 +59,24 @@ async def night(stage: Stage, clock: HeldClock) -> Night:
     night = await Night(stage.world, clock, handlers={"stage_a": dream_channel, "stage_b": dream_agent}).make()
     night.model.on(channel_room.PURPOSE, channel_room.everything)
     return night
+
+
+@pytest.fixture
+async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
+        yield client
+
+
+@pytest.fixture
+async def u_1(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
+    return Rest(http=http, token=await room.token("u_1"))
+
+
+@pytest.fixture
+async def u_2(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
+    return Rest(http=http, token=await room.token("u_2"))
+
+
+@pytest.fixture
+async def u_9(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
+    return Rest(http=http, token=await room.token("u_9"))

@@ -7,7 +7,6 @@ Example 8 kills a real process in tests/fault/test_bot_kill.py.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -61,27 +60,6 @@ async def room(world: TeamWorld, clock: HeldClock) -> BotRoom:
 @pytest.fixture
 async def talk(room: BotRoom) -> BotTalk:
     return await BotTalk(room=room).make()
-
-
-@pytest.fixture
-async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
-        yield client
-
-
-@pytest.fixture
-async def u_1(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
-    return Rest(http=http, token=await room.token("u_1"))
-
-
-@pytest.fixture
-async def u_2(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
-    return Rest(http=http, token=await room.token("u_2"))
-
-
-@pytest.fixture
-async def u_9(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
-    return Rest(http=http, token=await room.token("u_9"))
 
 
 def _tick(clock: HeldClock) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import httpx2
@@ -21,27 +20,6 @@ pytestmark = [
 @pytest.fixture
 async def room(world: TeamWorld, clock: FakeClock) -> BotRoom:
     return await BotRoom(world=world, tick=lambda: _advance(clock)).make()
-
-
-@pytest.fixture
-async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
-        yield client
-
-
-@pytest.fixture
-async def u_1(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
-    return Rest(http=http, token=await room.token("u_1"))
-
-
-@pytest.fixture
-async def u_2(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
-    return Rest(http=http, token=await room.token("u_2"))
-
-
-@pytest.fixture
-async def u_9(room: BotRoom, http: httpx2.AsyncClient) -> Rest:
-    return Rest(http=http, token=await room.token("u_9"))
 
 
 class Story:

@@ -6,7 +6,6 @@ All of them on the embedded store; on Neo4j those in which the store decides: 1,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
@@ -30,12 +29,6 @@ def limits() -> dict[str, object]:
 @pytest.fixture
 def settings(tmp_path: Path, limits: dict[str, object]) -> Settings:
     return Settings.model_validate({"data_dir": tmp_path, "store": {"url": "memory:"}, "memory": limits})
-
-
-@pytest.fixture
-async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
-        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import httpx2
@@ -38,12 +37,6 @@ async def room(world: TeamWorld, clock: HeldClock) -> BotRoom:
 @pytest.fixture
 async def talk(room: BotRoom) -> BotTalk:
     return await BotTalk(room=room).make()
-
-
-@pytest.fixture
-async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
-        yield client
 
 
 def _tick(clock: HeldClock) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -23,12 +22,6 @@ from tests.support.world import TeamWorld
 NEO4J = pytest.param("neo4j", marks=pytest.mark.neo4j)
 both = pytest.mark.parametrize("engine", ["embedded", NEO4J], indirect=True)
 embedded = pytest.mark.parametrize("engine", ["embedded"], indirect=True)
-
-
-@pytest.fixture
-async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
-        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -24,12 +23,6 @@ pytestmark = pytest.mark.parametrize("engine", [e for e in ENGINES if e != "memo
 @pytest.fixture
 async def room(world: TeamWorld) -> SessionRoom:
     return SessionRoom(world)
-
-
-@pytest.fixture
-async def http(server: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(base_url=server, timeout=600) as client:
-        yield client
 
 
 @pytest.fixture

@@ -10,11 +10,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,9 +17,9 @@ import pytest
 from dreaming.models.recorded import RecordingModel
 from graph.model.nodes.learning import ModelCall
 from graph.store.embedded import EmbeddedStore
+from tests.fault.children import Children, children
 from tests.fault.dreamer import clock_of, night_on
 from tests.fault.driver import WORLD, world_on
-from tests.fault.tracing import ROOT
 from tests.support.clock import FakeClock
 from tests.support.dream_story import Json, model_of, told, wait_for
 from tests.support.held_clock import HeldClock
@@ -39,48 +34,22 @@ MOST_WRITES = 7
 """Most transactions of one worker before it is killed."""
 
 
-@dataclass
-class Dreamers:
-    """The process whose children dream."""
-
-    process: subprocess.Popen[str]
-
-    def night(self, store: Path, recordings: Path, number: int, writes: int | None, rng: random.Random) -> int:
-        """Let a child dream; kill it after so many transactions and a moment more. Return how it ended."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{store}\t{recordings}\t{number}\n")
-        self.process.stdin.flush()
-        pid: int | None = None
-        count = 0
-        while True:
-            line = self._line()
-            if line.startswith("ended "):
-                return int(line.split()[1])
-            pid = int(line.split()[1]) if line.startswith("pid ") else pid
-            count += line == "tx"
-            if writes is not None and pid is not None and count >= writes:
-                for _ in range(rng.randrange(50_000)):  # a moment, a different one each time
-                    pass
-                os.kill(pid, signal.SIGKILL)
-                writes = None
-
-    def _line(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, "the process ended"
-        return line.rstrip("\n")
-
-
-@contextmanager
-def dreamers() -> Iterator[Dreamers]:
-    command = [sys.executable, "-m", "tests.fault.dreamer"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        found = Dreamers(process)
-        assert found._line() == "ready"
-        yield found
-        assert process.stdin is not None
-        process.stdin.close()
-    assert process.returncode == 0
+def night(process: Children, store: Path, recordings: Path, number: int, writes: int | None, rng: random.Random) -> int:
+    """Let a child dream; kill it after so many transactions and a moment more. Return how it ended."""
+    process.ask(f"{store}\t{recordings}\t{number}")
+    pid: int | None = None
+    count = 0
+    while True:
+        line = process.line()
+        if line.startswith("ended "):
+            return int(line.split()[1])
+        pid = int(line.split()[1]) if line.startswith("pid ") else pid
+        count += line == "tx"
+        if writes is not None and pid is not None and count >= writes:
+            for _ in range(rng.randrange(50_000)):  # a moment, a different one each time
+                pass
+            os.kill(pid, signal.SIGKILL)
+            writes = None
 
 
 async def prepare(path: Path) -> None:
@@ -129,13 +98,13 @@ async def test_killed_dreamers_leave_the_graph_of_a_quiet_night(tmp_path: Path) 
     expected = await quiet_night(tmp_path / "quiet.db", recordings)
     assert [run[0] for run in expected["runs"]] == ["succeeded"]
     rng, kills, nights = random.Random(11), 0, 0
-    with dreamers() as workers:
+    with children("tests.fault.dreamer") as workers:
         while kills < KILLS:
             nights += 1
             store = tmp_path / f"night{nights}.db"
             shutil.copy(first, store)
             died = 0
-            while workers.night(store, recordings, died, rng.randrange(1, MOST_WRITES), rng) != 0:
+            while night(workers, store, recordings, died, rng.randrange(1, MOST_WRITES), rng) != 0:
                 died += 1
             found, calls, attempts = await left(store)
             assert found == expected, f"after {died} kills"

@@ -9,11 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,8 +17,8 @@ import pytest
 
 from graph.model.nodes.people import Right
 from graph.store.embedded import EmbeddedStore
+from tests.fault.children import Children, children
 from tests.fault.learner import room_on
-from tests.fault.tracing import ROOT
 from tests.support.held_clock import HeldClock
 from tests.support.learning_room import AGENT, SESSION, LearningRoom, names
 
@@ -45,49 +40,23 @@ async def prepare(path: Path) -> None:
     await store.close()
 
 
-@dataclass
-class Learners:
-    """The process whose children learn."""
-
-    process: subprocess.Popen[str]
-
-    def run(self, path: Path, at: tuple[str, int] | None = None) -> list[str]:
-        """Let a child learn, kill it when it says a word so many times, and return what it said until then."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{path}\n")
-        self.process.stdin.flush()
-        said: list[str] = []
-        pid, killed = 0, False
-        while True:
-            line = self.line()
-            if line.startswith("ended "):
-                assert int(line.split()[1]) in (0, -signal.SIGKILL)  # it may have ended before the signal came
-                return said
-            if line.startswith("pid "):
-                pid = int(line.split()[1])
-            else:
-                said.append(line)
-            if at is not None and pid and not killed and said.count(at[0]) >= at[1]:
-                os.kill(pid, signal.SIGKILL)
-                killed = True
-
-    def line(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, "the process ended"
-        return line.rstrip("\n")
-
-
-@contextmanager
-def learners() -> Iterator[Learners]:
-    command = [sys.executable, "-m", "tests.fault.learner"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        found = Learners(process)
-        assert found.line() == "ready"
-        yield found
-        assert process.stdin is not None
-        process.stdin.close()
-    assert process.returncode == 0
+def run(process: Children, path: Path, at: tuple[str, int] | None = None) -> list[str]:
+    """Let a child learn, kill it when it says a word so many times, and return what it said until then."""
+    process.ask(str(path))
+    said: list[str] = []
+    pid, killed = 0, False
+    while True:
+        line = process.line()
+        if line.startswith("ended "):
+            assert int(line.split()[1]) in (0, -signal.SIGKILL)  # it may have ended before the signal came
+            return said
+        if line.startswith("pid "):
+            pid = int(line.split()[1])
+        else:
+            said.append(line)
+        if at is not None and pid and not killed and said.count(at[0]) >= at[1]:
+            os.kill(pid, signal.SIGKILL)
+            killed = True
 
 
 async def state(room: LearningRoom) -> tuple[Any, ...]:
@@ -103,14 +72,14 @@ async def test_killed_service_leaves_all_or_nothing_and_the_next_turn_reads_the_
     await prepare(first)
     shutil.copy(first, tmp_path / "whole.db")
     seen = set()
-    with learners() as processes:
-        undisturbed = processes.run(tmp_path / "whole.db")
+    with children("tests.fault.learner") as process:
+        undisturbed = run(process, tmp_path / "whole.db")
         assert undisturbed.count("asked") == 2
         every = [("tx", number + 1) for number in range(undisturbed.count("tx") - 1)]
         for number, point in enumerate([*every, ("asked", 1), ("asked", 2)]):
             path = tmp_path / f"killed{number}.db"
             shutil.copy(first, path)
-            processes.run(path, point)
+            run(process, path, point)
             seen.add(await _goes_on(path, point))
     assert {(False, 0), (True, 1)} <= seen, "some were killed before the commits and some after"
 
