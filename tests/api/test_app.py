@@ -87,6 +87,9 @@ async def test_ten_failures_make_an_address_wait(client: GraphQLClient, ana: Gra
     answer = await ana.run(VIEWER)
     assert (answer.status, answer.codes) == (429, ["TOO_MANY_ATTEMPTS"])
     assert answer.headers["retry-after"] == "60"
+    for path in ("/v1/sessions/s-1", "/api/v1/memories"):
+        refused = await ana.http.get(path, headers=ana._headers())
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
 
 
 @pytest.mark.req("AD-7")

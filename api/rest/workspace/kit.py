@@ -200,7 +200,10 @@ def failed(error: RootwardError | Refused, request_id: str) -> Response:
     code = next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), "conflict")
     details = {"dependency": "store"} if code == "unavailable" else {}
     status = 429 if isinstance(error, TooManyAttempts) else WORKSPACE_STATES.get(code, row_of(error).http)
-    return _envelope(code, error.message, details, request_id, status)
+    made = _envelope(code, error.message, details, request_id, status)
+    if isinstance(error, TooManyAttempts):
+        made.headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
+    return made
 
 
 def _envelope(code: str, message: str, details: Mapping[str, Any], request_id: str, status: int) -> Response:
@@ -208,6 +211,6 @@ def _envelope(code: str, message: str, details: Mapping[str, Any], request_id: s
     made = answer({"error": error}, status)
     if status == 401:
         made.headers["WWW-Authenticate"] = "Bearer"
-    if status in (429, 503):
+    if status == 503:
         made.headers["Retry-After"] = str(RETRY_AFTER_S)
     return made
