@@ -21,7 +21,7 @@ from graph.model.nodes.workspace import WorkspaceMemory
 from graph.model.schema import kind_of
 from graph.model.time import Millis
 from graph.rules.audit_chain import AuditDraft, Head, seal
-from graph.rules.guarding import guard_of, own_audience
+from graph.services.access.guards import put_alone
 from graph.services.deps import Deps
 from graph.store.port import Writer
 
@@ -66,11 +66,8 @@ async def record_step(writer: Writer, deps: Deps, pool: Pool, step: PoolStep, *,
         salt=deps.randomness.bytes(_SALT_BYTES),
     )
     record = sealed.to_node(pool.workspace)
-    await writer.put([record])
+    await put_alone(writer, record, step.rules)
     await writer.link([Edge(type=EdgeType.TARGETS, source=record.id, target=step.target)])
-    guard = guard_of(record, step.rules)
-    await writer.guard([guard])
-    await writer.admit([own_audience(guard)])
     await writer.patch_many({pool.id: {"audit_seq": record.seq, "audit_head": record.hash}})
     return record
 

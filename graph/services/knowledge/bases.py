@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.nodes.knowledge import KnowledgeBase
-from graph.rules.guarding import guard_of, own_audience
 from graph.rules.pools import clause_of
+from graph.services.access.guards import guard_alone
 from graph.services.ledger import COMMIT_GUARD
 from graph.store.port import Writer
 
@@ -18,7 +18,5 @@ async def ensure_base(writer: Writer, base: KnowledgeBase) -> KnowledgeBase:
         return found
     await writer.put([base])
     await writer.link([Edge(type=EdgeType.OWNS, source=base.owner_id, target=base.id)])
-    guard = guard_of(base, clause_of(base))
-    await writer.guard([guard])
-    await writer.admit([own_audience(guard)])
+    await guard_alone(writer, base, clause_of(base))
     return base

@@ -9,11 +9,11 @@ from graph.model.errors import NotFound
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import Channel, Conversation, RoutingRule
 from graph.model.time import Millis
-from graph.rules.guarding import guard_of, own_audience
 from graph.rules.pools import channel_facts, clause_of, is_over, write_base
 from graph.rules.rights import may_host
 from graph.rules.scopes import MemoryScope, RoutingFacts, check_routing
 from graph.services.access.commands import Command
+from graph.services.access.guards import guard_alone
 from graph.services.knowledge.bases import ensure_base
 from graph.services.ledger import COMMIT_GUARD
 from graph.services.settings import load_settings
@@ -162,9 +162,7 @@ async def begin_conversation(
             Edge(type=EdgeType.SCOPED_TO, source=conversation.id, target=base.id),
         ]
     )
-    guard = guard_of(conversation, clause_of(base))
-    await writer.guard([guard])
-    await writer.admit([own_audience(guard)])
+    await guard_alone(writer, conversation, clause_of(base))
     return conversation
 
 

@@ -13,7 +13,7 @@ from graph.model.access import Clause, SystemScope
 from graph.model.ids import NodeId
 from graph.model.nodes.learning import DreamBatch, DreamRun, RunState
 from graph.model.time import Millis
-from graph.rules.guarding import guard_of, own_audience
+from graph.services.access.guards import put_all_alone
 from graph.store.port import Reader, Writer
 from graph.store.query import Eq, Find
 
@@ -32,10 +32,7 @@ async def put_run(writer: Writer, run: DreamRun, batches: Sequence[DreamBatch], 
     await writer.lock(sorted([run.id, *(batch.id for batch in batches)]))
     there = await writer.get(RUNS, [run.id, *(batch.id for batch in batches)])
     new = [node for node in (run, *batches) if node.id not in there]
-    await writer.put(new)
-    guards = [guard_of(node, rules) for node in new]
-    await writer.guard(guards)
-    await writer.admit([own_audience(guard) for guard in guards])
+    await put_all_alone(writer, new, rules)
     for batch in batches:
         old = there.get(batch.id)
         if isinstance(old, DreamBatch):

@@ -16,8 +16,8 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.sessions import EntryStatus, Session, SessionChange, SessionFact, SessionItem
 from graph.model.time import Millis
-from graph.rules.guarding import guard_of, own_audience
 from graph.services.access.commands import Command
+from graph.services.access.guards import put_all_alone
 from graph.services.deps import Deps
 from graph.services.pool_audit import PoolStep, record_step
 from graph.services.sessions.finding import rules_of
@@ -171,11 +171,7 @@ async def put_in(writer: Writer, session: Session, nodes: Sequence[Node]) -> Non
     """Write nodes of a session that rest on nothing, or need nothing of what they rest on, in batches."""
     rules = rules_of(session)
     for start in range(0, len(nodes), _BATCH):
-        batch = nodes[start : start + _BATCH]
-        guards = [guard_of(node, rules) for node in batch]
-        await writer.put(batch)
-        await writer.guard(guards)
-        await writer.admit([own_audience(guard) for guard in guards])
+        await put_all_alone(writer, nodes[start : start + _BATCH], rules)
 
 
 def citations(session: Session, facts: Iterable[SessionFact]) -> list[Edge]:

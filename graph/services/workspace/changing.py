@@ -14,11 +14,11 @@ from graph.model.fields import Json, Node
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.workspace import MemoryRevision, WorkspaceMemory
-from graph.rules.guarding import guard_of, own_audience
 from graph.rules.memory_history import PathChange, Room, is_full, oldest_to_free, too_many
 from graph.rules.memory_refusals import conflicting
 from graph.rules.workspace_ids import outside
 from graph.services.access.commands import Command
+from graph.services.access.guards import put_all_alone
 from graph.services.pool_audit import PoolStep, record_step
 from graph.services.workspace.finding import MEMORIES, rules_of
 from graph.store.query import And, By, Eq, Find
@@ -112,11 +112,7 @@ async def note(
 
 async def put_in(cmd: Command, memory: WorkspaceMemory, nodes: Sequence[Node]) -> None:
     """Write new nodes of a memory, readable for whoever reads the memory."""
-    guards = [guard_of(node, rules_of(memory)) for node in nodes]
-    if nodes:
-        await cmd.writer.put(nodes)
-        await cmd.writer.guard(guards)
-        await cmd.writer.admit([own_audience(guard) for guard in guards])
+    await put_all_alone(cmd.writer, nodes, rules_of(memory))
 
 
 def _of_run(actor: Actor) -> dict[str, Json]:

@@ -17,7 +17,6 @@ from graph.model.nodes.workspace import MemoryProvider
 from graph.model.sealed import Sealed
 from graph.ports import RecordAccount, RecordWire
 from graph.rules.admin_chain import AdminOperation
-from graph.rules.guarding import guard_of, own_audience
 from graph.rules.memory_fields import checked_name
 from graph.rules.memory_refusals import invalid, missing, stale
 from graph.rules.record_namespaces import PROBE
@@ -27,6 +26,7 @@ from graph.rules.workspace_ids import inside, outside, tag_of
 from graph.services.access.admin_log import record_admin
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command
+from graph.services.access.guards import put_alone
 from graph.services.access.session import Session as Reading
 from graph.services.deps import Deps
 from graph.services.workspace.finding import require_verb
@@ -122,10 +122,7 @@ async def create_provider(cmd: Command, new: NewProvider) -> MemoryProvider:
         enabled=new.enabled,
         updated_at=cmd.at,
     )
-    guard = guard_of(provider, frozenset({workspace_rule(workspace_node(provider.workspace))}))
-    await cmd.writer.put([provider])
-    await cmd.writer.guard([guard])
-    await cmd.writer.admit([own_audience(guard)])
+    await put_alone(cmd.writer, provider, frozenset({workspace_rule(workspace_node(provider.workspace))}))
     await record_admin(cmd, AdminOperation.MEMORY_PROVIDER_CREATE, id_, {"type": type_})
     return provider
 

@@ -11,12 +11,12 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import AgentProfile, RunThread, WorkspaceRun
-from graph.rules.guarding import guard_of, own_audience
 from graph.rules.memory_refusals import missing, stale
 from graph.rules.scopes import workspace_rule
 from graph.rules.workspace_ids import inside, outside, tag_of
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command
+from graph.services.access.guards import put_all_alone
 from graph.services.access.session import Session as Reading
 from graph.services.workspace.finding import require_verb
 
@@ -69,12 +69,7 @@ async def hold_one(cmd: Command, id_: NodeId, kind: type[N]) -> N:
 
 async def put_shared(cmd: Command, nodes: Sequence[Node]) -> None:
     """Write new nodes that whoever holds a verb on the workspace may read."""
-    rules = shared_rules(cmd.caller.workspace)
-    guards = [guard_of(node, rules) for node in nodes]
-    if nodes:
-        await cmd.writer.put(nodes)
-        await cmd.writer.guard(guards)
-        await cmd.writer.admit([own_audience(guard) for guard in guards])
+    await put_all_alone(cmd.writer, nodes, shared_rules(cmd.caller.workspace))
 
 
 def shared_rules(workspace: WorkspaceId) -> Clause:
