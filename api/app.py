@@ -1,4 +1,4 @@
-"""The ASGI application: GraphQL, blobs, health and figures. It knows ports and services, no adapter."""
+"""The ASGI application: GraphQL, blobs, the console, health and figures. It knows ports and services, no adapter."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from strawberry.http.ides import get_graphql_ide_html
 
 from api.auth import Authenticator
+from api.console.routes import console_routes
 from api.downloads import BlobEndpoint
 from api.graphql.execution import Executor
 from api.graphql.http import BodyLimits, GraphQLEndpoint, failure
@@ -85,10 +85,9 @@ def create_app(parts: Parts) -> Starlette:
         Route("/health/ready", _ready(parts.checks), methods=["GET"]),
         Route("/metrics", _metrics(parts.figures), methods=["GET"]),
         *surface_routes(Kit(deps=parts.deps, auth=parts.auth, models=parts.models)),
+        *console_routes(parts.settings, max_upload=MAX_UPLOAD),
         *parts.more_routes,
     ]
-    if graphql.graphiql:
-        routes.append(Route("/graphiql", _graphiql, methods=["GET"]))
     return Starlette(
         routes=routes,
         lifespan=_lifespan(parts),
@@ -189,10 +188,6 @@ def _metrics(figures: PrometheusFigures) -> Callable[[Request], Awaitable[Respon
         return PlainTextResponse(figures.render(), media_type="text/plain; version=0.0.4")
 
     return metrics
-
-
-async def _graphiql(_: Request) -> Response:
-    return HTMLResponse(get_graphql_ide_html("graphiql").replace("window.location.href", "'/graphql'"))
 
 
 async def _own_failure(_: Request, error: Exception) -> Response:

@@ -194,7 +194,10 @@ SUBSCRIPTIONS: Mapping[str, Needs] = {
 ROUTES: Mapping[str, Needs] = {
     "POST /graphql": Needs.SIGNED_IN,
     "WEBSOCKET /graphql": Needs.SIGNED_IN,
-    "GET /graphiql": Needs.NOTHING,
+    "GET /": Needs.NOTHING,
+    "GET /console": Needs.NOTHING,
+    "GET /console/config.json": Needs.NOTHING,
+    "GET /console/{path:path}": Needs.NOTHING,
     "GET /blobs/{id}": Needs.SIGNED_IN,
     "GET /health/live": Needs.NOTHING,
     "GET /health/ready": Needs.NOTHING,

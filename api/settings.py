@@ -6,6 +6,7 @@ the value came from and what is allowed. Settings of knowledge live in the store
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,13 +88,35 @@ class GraphQLSettings(_Section):
 
 
 class OidcSettings(_Section):
-    """Sign-in of people by OIDC bearer tokens (AD-12); off while `issuer` is empty."""
+    """Sign-in of people by OIDC bearer tokens (AD-12); off while `issuer` is empty.
+
+    With `client_id` the console offers it: the browser asks the issuer for `scopes` and sends the `bearer` that it gets
+    with each request. `more_origins` are those of endpoints of the issuer that lie elsewhere.
+    """
 
     issuer: str = ""
     audience: str = ""
     auto_create: bool = False
     workspace: str = "main"
     claims: dict[str, str] = Field(default_factory=lambda: {"principal": "sub", "organization": "org"})
+    client_id: str = ""
+    scopes: str = "openid profile"
+    bearer: str = Field(default="id_token", pattern="^(id_token|access_token)$")
+    more_origins: tuple[str, ...] = ()
+
+    @field_validator("more_origins")
+    @classmethod
+    def _origins_only(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+", origin) for origin in given):
+            raise ValueError("origins such as https://id.example")
+        return given
+
+
+class ConsoleSettings(_Section):
+    """The console at ``/console``: whether it is served, and the folder of its build (empty: that of the server)."""
+
+    enabled: bool = True
+    folder: str = ""
 
 
 class AuditSettings(_Section):
@@ -270,6 +293,7 @@ class Settings(_Section):
     blobs: BlobSettings = BlobSettings()
     graphql: GraphQLSettings = GraphQLSettings()
     oidc: OidcSettings = OidcSettings()
+    console: ConsoleSettings = ConsoleSettings()
     audit: AuditSettings = AuditSettings()
     connectors: ConnectorSettings = ConnectorSettings()
     keys: KeySettings = KeySettings()

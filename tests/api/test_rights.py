@@ -27,9 +27,7 @@ def test_the_table_and_the_schema_name_the_same_operations() -> None:
 
 @pytest.mark.req("AD-8")
 def test_the_table_and_the_application_name_the_same_routes(tmp_path: Path) -> None:
-    settings = Settings.model_validate(
-        {"data_dir": tmp_path, "store": {"url": "memory:"}, "graphql": {"graphiql": True}}
-    )
+    settings = Settings.model_validate({"data_dir": tmp_path, "store": {"url": "memory:"}})
     assert routes(build(settings)) == set(ROUTES)
 
 

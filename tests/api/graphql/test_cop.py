@@ -54,8 +54,13 @@ async def test_introspection(ana: GraphQLClient, query: str) -> None:
 @pytest.mark.parametrize("path", ["/graphql", "/graphiql", "/playground", "/console", "/"])
 async def test_a_graphical_console(ana: GraphQLClient, path: str) -> None:
     response = await ana.http.get(path, headers={"Accept": "text/html", **ana._headers()})
-    assert response.status_code in (404, 405)
+    assert response.status_code in (307, 308, 404, 405)
+    assert response.headers.get("location", "/console/") == "/console/"  # the web console, which asks as its user
     assert "graphiql" not in response.text.lower()
+
+
+async def test_the_console_offers_to_write_queries_only_where_that_is_switched_on(ana: GraphQLClient) -> None:
+    assert (await ana.http.get("/console/config.json")).json()["graphiql"] is False
 
 
 async def test_queries_by_get(ana: GraphQLClient) -> None:
