@@ -18,10 +18,10 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.auth import Authenticator
+from api.bodies import advice_of, parsed, path_of
 from api.errors import MASKED, row_of
 from api.incoming import TooLarge, address_of, body_of, request_id_of
 from api.observability import log_fault
-from api.rest.bodies import advice_of, parsed, path_of
 from api.rest.routing import SurfaceRoute
 from dreaming.jobs import ModelMaker
 from graph.model.errors import (

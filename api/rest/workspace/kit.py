@@ -16,11 +16,11 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from api.bodies import parsed, path_of
 from api.cursors import cursor_of, place_of
 from api.errors import WORKSPACE_STATES, row_of
 from api.incoming import TooLarge, body_of
 from api.rest import kit as surfaces
-from api.rest.bodies import parsed, path_of
 from api.rest.kit import Call, Kit, Refused, endpoint
 from api.rest.routing import SurfaceRoute
 from graph.model.errors import (

@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from api.auth import Authenticator
+from api.bodies import advice_of
 from api.bootstrap import Service
-from api.rest.bodies import advice_of
 from api.rest.kit import Call, Kit, Refused, routes
 from dreaming.jobs import no_models
 from graph.model.errors import (
