@@ -1,6 +1,7 @@
 """What resolvers work with: one caller, one session of reading, one set of loaders a request (KN-116).
 
-A query runs whole inside `read`, so that it is repeated if the rights moved. A mutation runs each command once, keeps
+A query runs whole inside `read`, so that it is repeated if the rights moved. What it must ask of others than the store
+is asked between two runs, never while a session is open, for sessions are few. A mutation runs each command once, keeps
 its outcome by response key, and reads its payload in a session that was opened after the command; should the rights
 move while it reads, the document is run again on the kept outcomes, never on the commands.
 """
@@ -29,6 +30,11 @@ from graph.services.settings import load_settings
 T = TypeVar("T")
 
 Opener = Callable[[], Awaitable[Session]]
+Act = Callable[[], Awaitable[Any]]
+
+
+class Pending(Exception):
+    """A field of a query waits for what is asked outside; the query is run again when it is there."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -47,8 +53,10 @@ class RequestContext:
         models: makes models out of profiles, for what an operation asks of a model itself.
         document: parsed and checked before execution.
         open_session: opens a fresh session for the payload of a mutation; None in a query.
+        leave_session: lets go of the session of the payload before; None in a query.
         conversation: internal id of the conversation in which an agent reads (KN-56), if the request names one.
-        outcomes: of the commands of a mutation, by response key.
+        outcomes: of the commands of a mutation, by response key; of what a query asked outside, by response path.
+        pending: what a query must ask outside before it can be answered, by response path.
         still_valid: asks again whether the credential of a subscription holds.
         afterwards: done once when a query was answered from one state of rights, such as keeping what it found.
     """
@@ -59,7 +67,9 @@ class RequestContext:
     document: DocumentNode | None = None
     conversation: NodeId | None = None
     open_session: Opener | None = None
+    leave_session: Act | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    pending: dict[str, Act] = field(default_factory=dict)
     still_valid: Callable[[], Awaitable[object]] | None = None
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     _session: Session | None = None
@@ -105,12 +115,32 @@ class RequestContext:
         """Act once for a mutation field, however often its document runs, and read its payload from a fresh session."""
         key = str(info.path.key)
         if key not in self.outcomes:
-            self.outcomes[key] = await _outcome(act)
+            if self.leave_session is not None:
+                await self.leave_session()  # acts open sessions of their own
+            self.outcomes[key] = await outcome_of(act)
         outcome = self.outcomes[key]
         if outcome.error is not None:
             raise outcome.error
         if self.open_session is not None:
             self.use(await self.open_session())
+        value: T = outcome.value
+        return value
+
+    def asked(self, info: Info[Any, Any], act: Callable[[], Awaitable[T]]) -> T:
+        """Return what was asked outside for a field of a query, which is run again when it is there.
+
+        Rights are checked before, so they are checked again with what came.
+
+        Raises:
+            Pending: it is not there yet.
+        """
+        key = "/".join(map(str, info.path.as_list()))
+        outcome = self.outcomes.get(key)
+        if outcome is None:
+            self.pending[key] = act
+            raise Pending
+        if outcome.error is not None:
+            raise outcome.error
         value: T = outcome.value
         return value
 
@@ -132,10 +162,11 @@ class RequestContext:
         await self.session.speak_in(conversation, idle_hours=float(settings["conversation.idle_hours"]))
 
 
-async def _outcome(act: Callable[[], Awaitable[Any]]) -> Outcome:
+async def outcome_of(act: Act) -> Outcome:
+    """Return what an act gave."""
     try:
         return Outcome(value=await act())
-    except Exception as error:  # noqa: BLE001 - kept and raised by `once`, so that a repeat answers alike
+    except Exception as error:  # noqa: BLE001 - kept and raised by `once` and `asked`, so that a repeat answers alike
         return Outcome(error=error)
 
 

@@ -5,6 +5,7 @@ Documents that passed are kept by their text, so that a client's known operation
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -28,7 +29,7 @@ from strawberry import Schema
 from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType as StrawberryOperationType
 
-from api.graphql.context import RequestContext
+from api.graphql.context import Act, Outcome, RequestContext, outcome_of
 from api.graphql.faults import wire_errors, wire_own
 from api.graphql.subscriptions import Event
 from api.limits import Limits, check_document, check_json, check_text
@@ -247,12 +248,19 @@ class Executor:
             raise
 
     async def _query(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
+        outcomes: dict[str, Outcome] = {}
+
         async def work(session: Session) -> tuple[ExecutionResult, RequestContext]:
-            ctx = RequestContext(deps=self.deps, models=self.models, caller=caller, document=prepared.document)
+            ctx = RequestContext(
+                deps=self.deps, models=self.models, caller=caller, document=prepared.document, outcomes=outcomes
+            )
             await enter(ctx, session, request.conversation)
             return await self.execute(ctx, request), ctx
 
         (result, ctx), session = await read(self.deps, caller, work)
+        while ctx.pending:
+            outcomes |= await _outcomes(ctx.pending)
+            (result, ctx), session = await read(self.deps, caller, work)
         await record_reads(self.deps, caller, session.recorded)
         for act in ctx.afterwards:
             await act()
@@ -263,7 +271,7 @@ class Executor:
         recorded: set[NodeId] = set()
         for _ in range(MAX_REPEATS):
             payload = _Payload(deps=self.deps, ctx=ctx, conversation=request.conversation)
-            ctx.open_session = payload.open
+            ctx.open_session, ctx.leave_session = payload.open, payload.leave
             async with payload.stack:
                 result = await self.execute(ctx, request)
                 steady = await payload.steady()
@@ -307,12 +315,16 @@ class _Payload:
 
     async def open(self) -> Session:
         """Let go of the session before and open one that sees what was just committed."""
-        await self.steady()
-        await self.stack.aclose()
+        await self.leave()
         session = await self.stack.enter_async_context(open_session(self.deps, self.ctx.caller))
         self._last = session
         await enter(self.ctx, session, self.conversation)
         return session
+
+    async def leave(self) -> None:
+        """Let go of the session before."""
+        await self.steady()
+        await self.stack.aclose()
 
     async def steady(self) -> bool:
         """True if rights did not move while any of the sessions was open."""
@@ -349,6 +361,12 @@ async def enter(ctx: RequestContext, session: Session, conversation: str | None)
     if conversation is not None:
         settings = await load_settings(session.reader, session.caller.workspace)
         await session.speak_in(ctx.id(conversation), idle_hours=float(settings["conversation.idle_hours"]))
+
+
+async def _outcomes(acts: Mapping[str, Act]) -> Mapping[str, Outcome]:
+    """Return what acts gave, all at the same time."""
+    found = await asyncio.gather(*(outcome_of(act) for act in acts.values()))
+    return dict(zip(acts, found, strict=True))
 
 
 def _asks_for_schema(document: DocumentNode) -> bool:

@@ -14,6 +14,7 @@ MAX_DESCRIPTION: Final = 2_000
 MAX_LABELS: Final = 32
 MAX_LABEL_TEXT: Final = 128
 MAX_ALWAYS_LOAD: Final = 64
+MAX_LABEL_FILTERS: Final = 8
 
 
 def checked_name(name: str) -> str:
@@ -48,6 +49,23 @@ def checked_labels(labels: Mapping[str, str]) -> dict[str, str]:
     if len(labels) > MAX_LABELS or any(len(text) > MAX_LABEL_TEXT or "\0" in text for text in texts):
         raise invalid("labels", f"takes {MAX_LABELS} entries with keys and values of up to {MAX_LABEL_TEXT} characters")
     return dict(labels)
+
+
+def label_filters(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the labels that a list of memories is narrowed by, each given as ``key:value`` (FM-42).
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `label`.
+
+    >>> label_filters(["team:red", "at:10:30"])
+    (('at', '10:30'), ('team', 'red'))
+    """
+    if len(given) > MAX_LABEL_FILTERS:
+        raise invalid("label", f"repeats up to {MAX_LABEL_FILTERS} times")
+    pairs = [label.partition(":") for label in given]
+    if any(not colon for _, colon, _ in pairs):
+        raise invalid("label", "is key:value")
+    return tuple(sorted((key, value) for key, _, value in pairs))
 
 
 def checked_always_load(paths: Sequence[str], limits: MemoryLimits) -> tuple[str, ...]:

@@ -60,6 +60,31 @@ def checked_mount_name(name: str, field: str = "name") -> str:
     return name
 
 
+def checked_access(given: str, field: str = "access") -> str:
+    """Return what tools may do.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `field`.
+    """
+    if given not in set(Access):
+        raise invalid(field, "is read or write")
+    return given
+
+
+def named_mount(name: str, memory_id: NodeId, access: str, *, recall: bool, at: str = "") -> Mount:
+    """Return a mount that a client asks for; `at` is put before the names of its fields.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `name` or `access`.
+    """
+    return Mount(
+        name=checked_mount_name(name, f"{at}name"),
+        memory_id=memory_id,
+        access=checked_access(access, f"{at}access"),
+        recall=recall,
+    )
+
+
 def check_listed(mounts: Sequence[object], field: str) -> None:
     """Refuse a list that is too long (MT-18).
 

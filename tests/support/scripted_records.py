@@ -39,7 +39,8 @@ class ScriptedRecords:
         if cursor not in (None, "1"):
             raise WorkspaceRefused("invalid_argument", "no such cursor", field="cursor", reason="is none of ours")
         rest = self._of(memory)[int(cursor or 0) :]
-        return RecordPage(records=rest[:limit], next_cursor="1" if len(rest) > limit else None)
+        places = [str(int(cursor or 0) + place) for place, _ in enumerate(rest[:limit], 1)]
+        return RecordPage(records=rest[:limit], places=places, next_cursor="1" if len(rest) > limit else None)
 
     async def add(self, memory: WorkspaceMemory, text: str, actor: RecordActor) -> Record:
         if not text.strip():

@@ -35,7 +35,7 @@ async def _list(call: WCall) -> Response:
         return await audit_events(reading, target, first=asked.limit, after=after_of(asked.after))
 
     page, _ = await read(call.deps, call.caller, look)
-    items = [audit_json(record) for record in page.nodes]
+    items = [audit_json(record) for record in page.items]
     return collection(items, place_of(page.places[-1]) if page.more and page.places else None, *bound)
 
 

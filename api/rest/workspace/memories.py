@@ -7,18 +7,18 @@ from typing import Any
 
 from starlette.responses import Response
 
-from api.rest.workspace.kit import WCall, WHandler, answer, collection, invalid
+from api.rest.workspace.kit import WCall, WHandler, answer, collection
 from api.rest.workspace.memory_shapes import MEMORIES, MEMORY, MemoryPatch, NewMemoryBody, memory_json
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import MemoryKind, WorkspaceMemory
+from graph.rules.memory_fields import label_filters
 from graph.services.access.commands import command
 from graph.services.access.session import Session as Reading
 from graph.services.access.session import read
 from graph.services.workspace.finding import memory_id, open_memory, require_verb
 from graph.services.workspace.kinds import NewMemory
 from graph.services.workspace.memories import (
-    MAX_LABEL_FILTERS,
     change_memory,
     create_memory,
     delete_memory,
@@ -87,7 +87,7 @@ async def _list(call: WCall) -> Response:
 
     async def look(reading: Reading) -> Any:
         require_some(reading)
-        labels, asked = _labels(call), call.page(*bound)
+        labels, asked = label_filters(call.request.query_params.getlist("label")), call.page(*bound)
         return await list_memories(
             reading, labels=labels, kind=kind, type_=type_, first=asked.limit, after=after_of(asked.after)
         )
@@ -111,16 +111,6 @@ async def _delete(call: WCall) -> Response:
     tags = call.if_match()
     await command(call.deps, call.caller, lambda cmd: delete_memory(cmd, id_, tags))
     return answer(None)
-
-
-def _labels(call: WCall) -> tuple[tuple[str, str], ...]:
-    given = call.request.query_params.getlist("label")
-    if len(given) > MAX_LABEL_FILTERS:
-        raise invalid("label", f"repeats up to {MAX_LABEL_FILTERS} times")
-    pairs = [label.partition(":") for label in given]
-    if any(not colon for _, colon, _ in pairs):
-        raise invalid("label", "is key:value")
-    return tuple(sorted((key, value) for key, _, value in pairs))
 
 
 def _shown(call: WCall, memory: WorkspaceMemory, status: int = 200) -> Response:

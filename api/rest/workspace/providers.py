@@ -52,7 +52,7 @@ async def _list(call: WCall) -> Response:
 
     page, _ = await read(call.deps, call.caller, look)
     place = place_of(page.places[-1]) if page.more and page.places else None
-    return collection([provider_json(provider) for provider in page.nodes], place, "memory-providers")
+    return collection([provider_json(provider) for provider in page.items], place, "memory-providers")
 
 
 async def _create(call: WCall) -> Response:

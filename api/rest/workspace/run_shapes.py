@@ -7,12 +7,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from api.rest.workspace.kit import invalid
 from api.rest.workspace.memory_shapes import Shape
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.workspace import AgentProfile, RunToolCall, WorkspaceMemory, WorkspaceRun
 from graph.model.time import render
-from graph.rules.run_mounts import Access, Mount, by_name, check_listed, checked_mount_name
+from graph.rules.run_mounts import Access, Mount, by_name, check_listed, named_mount
 from graph.rules.run_tools import Offer
 from graph.rules.workspace_ids import inside, outside
 from graph.services.workspace.attempts import Attempt
@@ -118,20 +117,8 @@ def mount_of_body(body: MountBody, at: str = "") -> Mount:
     Raises:
         WorkspaceRefused: ``invalid_argument`` at `name` or `access`.
     """
-    name = checked_mount_name(body.name, f"{at}name")
     memory = inside(WorkspaceMemory.PREFIX, body.memory_id) or node_id(WorkspaceMemory.PREFIX, "")
-    return Mount(name=name, memory_id=memory, access=checked_access(body.access, f"{at}access"), recall=body.recall)
-
-
-def checked_access(given: str, field: str = "access") -> str:
-    """Return what tools may do.
-
-    Raises:
-        WorkspaceRefused: ``invalid_argument`` at `field`.
-    """
-    if given not in set(Access):
-        raise invalid(field, "is read or write")
-    return given
+    return named_mount(body.name, memory, body.access, recall=body.recall, at=at)
 
 
 def mount_json(mount: Mount) -> dict[str, Any]:

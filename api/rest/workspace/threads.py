@@ -18,7 +18,6 @@ from api.rest.workspace.run_shapes import (
     MountBody,
     MountPatch,
     NewThreadBody,
-    checked_access,
     mount_json,
     mount_of_body,
     mounts_json,
@@ -28,6 +27,7 @@ from api.rest.workspace.run_shapes import (
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import RunThread, WorkspaceRun
+from graph.rules.run_mounts import checked_access
 from graph.services.access.commands import command
 from graph.services.access.session import Session as Reading
 from graph.services.access.session import read

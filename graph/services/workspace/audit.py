@@ -14,8 +14,9 @@ from graph.model.nodes.work import AuditRecord
 from graph.model.nodes.workspace import MemoryFile, WorkspaceMemory
 from graph.rules.memory_refusals import forbidden
 from graph.services.access.session import Session as Reading
+from graph.services.knowledge.listing import Listing
 from graph.services.workspace.finding import verbs_on
-from graph.store.query import After, And, By, Eq, Find, In, Or, Order, Page, Where
+from graph.store.query import After, And, By, Eq, Find, In, Or, Order, Where
 
 AUDIT: Final = SystemScope(reason="audit of a memory, for who holds write on it")
 OPERATIONS: Final = (
@@ -40,7 +41,7 @@ OPERATIONS: Final = (
 
 async def audit_events(
     reading: Reading, target: NodeId | None, *, first: int, after: After | None = None
-) -> Page[AuditRecord]:
+) -> Listing[AuditRecord]:
     """Return what was done to one object; of a memory also what was done in it; None: in the whole workspace.
 
     Raises:
@@ -54,9 +55,13 @@ async def audit_events(
         parts.append(Or((Eq("target_id", target), Eq("pool", target))))
     # One chain has numbers of its own; ids of several sort by the time when they were made.
     order: Order = By("id" if memory is None else "seq", descending=True)
-    return await reading.reader.find(
-        AUDIT, Find(kind=AuditRecord, where=And(tuple(parts)), order=order, first=first, after=after)
-    )
+    where = And(tuple(parts))
+    page = await reading.reader.find(AUDIT, Find(kind=AuditRecord, where=where, order=order, first=first, after=after))
+
+    async def count() -> int:
+        return (await reading.reader.aggregate(AUDIT, AuditRecord, where)).get(None, 0)
+
+    return Listing(items=page.nodes, places=page.places, more=page.more, count=count)
 
 
 async def _memory_of(reading: Reading, target: NodeId | None) -> NodeId | None:

@@ -53,14 +53,19 @@ def require_verb(facts: ViewerFacts, memory: NodeId | None, verb: Right) -> None
         raise forbidden(verb)
 
 
-def require_readable(facts: ViewerFacts, id_: NodeId) -> None:
-    """Refuse a memory that the caller may not read as if it were not there; for GraphQL, where all hidden is (KN-60).
+def require_readable(facts: ViewerFacts, id_: NodeId | None, kind: str = "memory") -> None:
+    """Refuse what the caller may not read as if it were not there; for GraphQL, where all hidden is (KN-60).
+
+    Args:
+        facts: about the caller.
+        id_: of a memory; None of what the workspace has beside memories: threads, runs, agents and providers.
+        kind: of what is asked for, for the refusal.
 
     Raises:
         WorkspaceRefused: ``not_found``, without the id.
     """
     if Right.READ not in verbs_on(facts, id_):
-        raise WorkspaceRefused("not_found", "there is no such memory", kind="memory")
+        raise WorkspaceRefused("not_found", f"there is no such {kind}", kind=kind)
 
 
 async def find_memory(reader: Reader, facts: ViewerFacts, id_: NodeId) -> WorkspaceMemory:

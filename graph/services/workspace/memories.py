@@ -24,13 +24,13 @@ from graph.services.access.commands import Command
 from graph.services.access.people import move_access
 from graph.services.access.session import Session as Reading
 from graph.services.knowledge.anchors import write_anchor
+from graph.services.knowledge.listing import Listing
 from graph.services.workspace.changing import actor_of, note, put_in
 from graph.services.workspace.finding import MEMORIES, hold_memory, require_verb, verbs_on
 from graph.services.workspace.kinds import ENDINGS, MAKERS, NewMemory
 from graph.services.workspace.mounts import unmount_everywhere
 from graph.store.query import After, And, Eq, Find, Page, Where
 
-MAX_LABEL_FILTERS: Final = 8
 _SCAN: Final = 100
 
 
@@ -94,6 +94,32 @@ async def list_memories(
     where = memories_where(reading, kind, type_)
     query = Find(kind=WorkspaceMemory, where=where, first=_SCAN if labels else first, after=after)
     return await (_labelled(reading, query, labels, first) if labels else reading.page(query))
+
+
+async def memory_listing(
+    reading: Reading,
+    *,
+    labels: Sequence[tuple[str, str]] = (),
+    kind: str | None = None,
+    type_: str | None = None,
+    first: int,
+    after: After | None = None,
+) -> Listing[WorkspaceMemory]:
+    """Return the page of `list_memories` with what counts them all.
+
+    Raises:
+        WorkspaceRefused: as for `list_memories`.
+    """
+    page = await list_memories(reading, labels=labels, kind=kind, type_=type_, first=first, after=after)
+    where = memories_where(reading, kind, type_)
+
+    async def count() -> int:
+        if not labels:
+            return (await reading.reader.aggregate(reading.viewer, WorkspaceMemory, where)).get(None, 0)
+        every = Find(kind=WorkspaceMemory, where=where, first=_SCAN)
+        return len((await _labelled(reading, every, labels, None)).nodes)
+
+    return Listing(items=page.nodes, places=page.places, more=page.more, count=count)
 
 
 def memories_where(reading: Reading, kind: str | None, type_: str | None) -> Where:
@@ -189,18 +215,18 @@ def require_some(reading: Reading) -> None:
 
 
 async def _labelled(
-    reading: Reading, query: Find[WorkspaceMemory], labels: Sequence[tuple[str, str]], first: int
+    reading: Reading, query: Find[WorkspaceMemory], labels: Sequence[tuple[str, str]], first: int | None
 ) -> Page[WorkspaceMemory]:
-    """Return memories with all of these labels; labels are no index, so the rest is passed over."""
+    """Return memories with all of these labels, up to `first`; labels are no index, so the rest is passed over."""
     found: list[tuple[WorkspaceMemory, After]] = []
-    while len(found) <= first:
+    while first is None or len(found) <= first:
         page = await reading.page(query)
         found += [(m, place) for m, place in zip(page.nodes, page.places, strict=True) if _has_labels(m, labels)]
         if not page.more or not page.places:
             break
         query = replace(query, after=page.places[-1])
     shown = found[:first]
-    return Page(nodes=tuple(m for m, _ in shown), places=tuple(p for _, p in shown), more=len(found) > first)
+    return Page(nodes=tuple(m for m, _ in shown), places=tuple(p for _, p in shown), more=len(found) > len(shown))
 
 
 def _has_labels(memory: WorkspaceMemory, labels: Sequence[tuple[str, str]]) -> bool:

@@ -29,9 +29,10 @@ from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
 from graph.services.access.session import Session as Reading
 from graph.services.deps import Deps
+from graph.services.knowledge.listing import Listing
 from graph.services.workspace.finding import require_verb
 from graph.store.port import Reader
-from graph.store.query import After, Eq, Find, Page
+from graph.store.query import After, Eq, Find
 from graph.store.sealing import Place
 
 KIND: Final = "memory_provider"
@@ -93,10 +94,20 @@ async def open_provider(reading: Reading, given: str, verb: Right) -> MemoryProv
     return found
 
 
-async def list_providers(reading: Reading, *, first: int, after: After | None = None) -> Page[MemoryProvider]:
-    """Return the providers of the workspace by id."""
-    query = Find(kind=MemoryProvider, where=Eq("workspace", reading.facts.workspace), first=first, after=after)
-    return await reading.reader.find(PROVIDERS, query)
+async def list_providers(reading: Reading, *, first: int, after: After | None = None) -> Listing[MemoryProvider]:
+    """Return the providers of the workspace by id.
+
+    Raises:
+        WorkspaceRefused: ``forbidden``.
+    """
+    require_verb(reading.facts, None, Right.READ)
+    where = Eq("workspace", reading.facts.workspace)
+    page = await reading.reader.find(PROVIDERS, Find(kind=MemoryProvider, where=where, first=first, after=after))
+
+    async def count() -> int:
+        return (await reading.reader.aggregate(PROVIDERS, MemoryProvider, where)).get(None, 0)
+
+    return Listing(items=page.nodes, places=page.places, more=page.more, count=count)
 
 
 async def create_provider(cmd: Command, new: NewProvider) -> MemoryProvider:
@@ -133,6 +144,7 @@ async def change_provider(cmd: Command, id_: NodeId, tags: Collection[str], give
     Raises:
         WorkspaceRefused: ``not_found``, ``forbidden``, ``precondition_failed``, ``invalid_argument`` at the field.
     """
+    await find_provider(cmd.writer, cmd.caller.workspace, outside(id_))  # nothing is locked for ids that name nothing
     await cmd.writer.lock([id_])
     provider = await find_provider(cmd.writer, cmd.caller.workspace, outside(id_))
     require_verb(cmd.facts, None, Right.WRITE)

@@ -107,9 +107,12 @@ class ProviderRecords:
         offset = offset_of(memory.id, cursor)
         at = await self._backend(memory)
         part = await at.reading(at.wire.browse(at.account, at.namespace, offset=offset, limit=limit))
-        records = [replace(_shown(record), score=None) for record in part.records if at.owns(record)]
-        following = cursor_of(memory.id, offset + limit) if part.more else None
-        return RecordPage(records=records, next_cursor=following)
+        owned = [(record, place) for place, record in enumerate(part.records, offset + 1) if at.owns(record)]
+        return RecordPage(
+            records=[replace(_shown(record), score=None) for record, _ in owned],
+            places=[cursor_of(memory.id, place) for _, place in owned],
+            next_cursor=cursor_of(memory.id, offset + limit) if part.more else None,
+        )
 
     async def add(self, memory: WorkspaceMemory, text: str, actor: RecordActor) -> Record:
         """Add a record, verbatim."""

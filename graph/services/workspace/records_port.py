@@ -33,9 +33,15 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordPage:
-    """Records in the order of the backend; `next_cursor` is None at the end."""
+    """Records in the order of the backend.
+
+    Attributes:
+        places: of each record, the cursor that goes on after it.
+        next_cursor: what goes on after the page; None at the end.
+    """
 
     records: Sequence[Record]
+    places: Sequence[str]
     next_cursor: str | None = None
 
 

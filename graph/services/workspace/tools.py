@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import MemoryKind, RunToolCall, WorkspaceMemory, WorkspaceRun
-from graph.rules.memory_refusals import conflicting, forbidden, missing
+from graph.rules.memory_refusals import conflicting, forbidden, invalid, missing
 from graph.rules.run_mounts import Access, Mount
 from graph.rules.run_tool_errors import ToolFailed
 from graph.rules.run_tools import BY_NAME, TOOLSET, Served, Tool, checked_arguments, default_toolsets
@@ -27,6 +27,8 @@ from graph.services.workspace.records_port import RecordActor
 from graph.services.workspace.run_finding import RUNS, find_one
 from graph.services.workspace.runs import check_unfinished
 from graph.store.query import And, Eq, Find
+
+MAX_CALL_ID: Final = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,9 +57,11 @@ async def call_tool(deps: Deps, caller: Caller, run: WorkspaceRun, name: str, ca
     Raises:
         ToolFailed: the call failed, and only it.
         WorkspaceRefused: ``not_found`` of kind ``tool``; ``conflict`` with reason ``run_ended`` or ``already_begun``;
-            ``invalid_argument`` at an argument.
+            ``invalid_argument`` at `tool_call_id` or an argument.
     """
     check_unfinished(run)
+    if not 1 <= len(call.tool_call_id) <= MAX_CALL_ID:
+        raise invalid("tool_call_id", f"has 1 to {MAX_CALL_ID} characters")
     mounts = [Mount.of(given) for given in run.mounts or ()]
     tool = await _offered(deps, run, mounts, name)
     given = checked_arguments(tool, call.arguments)
