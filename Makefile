@@ -12,13 +12,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test mutations check lint types imports drift format bench soak requirements schema docs lock clean
+.PHONY: help setup run console built test mutations check lint types imports drift web format bench soak requirements schema docs lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' \
 		| while IFS='|' read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 
-setup: $(READY) ## Install everything into .venv (done by the other commands where needed)
+setup: $(READY) built ## Install everything into .venv, build the console (done by the other commands where needed)
 
 $(READY): pyproject.toml client/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -30,13 +30,19 @@ $(READY): pyproject.toml client/pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e . -e ./client
 	@touch $@
 
-run: $(READY) ## Start the service on the embedded store, with a sample workspace the first time
+run: $(READY) built ## Start the service on the embedded store, with a sample workspace the first time
 	@$(BIN)/rootward serve
 
-test: $(READY) ## Run all tests; those on a real Neo4j where Java and Maven are there
+console: $(READY) ## Build the console with Node (of the PATH, else of a wheel) if its sources changed
+	@$(BIN)/python -m tools.console
+
+built: $(READY) # the same; where it cannot be built the server runs without it (in CI: a failure)
+	@$(BIN)/python -m tools.console --if-possible
+
+test: $(READY) built ## Run all tests; those on a real Neo4j where Java and Maven are there
 	$(BIN)/python -m pytest $(ARGS)
 
-check: lint types imports drift ## Lint, types, import rules, schema drift, docs (-k runs all of them)
+check: lint types imports drift web ## Lint, types, import rules, schema drift, docs, the console (-k runs all of them)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -51,6 +57,9 @@ imports: $(READY)
 drift: $(READY)
 	$(BIN)/python -m tools.schema --check
 	$(BIN)/python -m tools.docs --check
+
+web: $(READY)
+	$(BIN)/python -m tools.console run lint types test
 
 format: $(READY) ## Format the code and mend what ruff can
 	$(BIN)/ruff check --fix .
@@ -79,4 +88,4 @@ lock: $(READY) ## Choose the newest fitting version of every dependency, into co
 		--no-annotate --no-emit-index-url --no-emit-find-links -o constraints.txt pyproject.toml
 
 clean: ## Remove the environment and all caches
-	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .cache api/console/dist console/dist console/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
