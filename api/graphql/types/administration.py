@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import strawberry
+from strawberry.types import Info
 
 from api.graphql.ids import outward, to_global
 from api.graphql.scalars import JSON
 from api.graphql.types import enums
+from api.graphql.types.people import rights_of
 from graph.model.ids import WorkspaceId
 from graph.model.nodes import people, work
 from graph.model.time import Millis
@@ -25,6 +29,10 @@ class Workspace:
     @classmethod
     def from_domain(cls, node: people.Workspace) -> Workspace:
         return cls(id=to_global(node.id, node.workspace), name=node.workspace, display_name=node.display_name)
+
+    @strawberry.field(description="What the caller may do in all of it, with all that these rights imply.")
+    async def viewer_rights(self, info: Info[Any, Any]) -> list[enums.Right]:
+        return rights_of(info, self.id)
 
 
 @strawberry.type

@@ -9,12 +9,13 @@ from strawberry.types import Info
 
 from api.graphql.connection import Connection
 from api.graphql.context import context
-from api.graphql.ids import to_global
+from api.graphql.ids import to_global, to_node
 from api.graphql.types import enums
 from api.graphql.types.node import Node
 from graph.model.ids import NodeId
 from graph.model.nodes import knowledge, people
 from graph.model.time import Millis
+from graph.rules.rights import rights_on
 
 
 @strawberry.type
@@ -37,6 +38,10 @@ class Principal(Node):
             deleted_at=node.deleted_at,
             home_id=node.home_id,
         )
+
+    @strawberry.field(description="What the caller may do on it, with all that these rights imply.")
+    async def viewer_rights(self, info: Info[Any, Any]) -> list[enums.Right]:
+        return rights_of(info, self.id)
 
     @strawberry.field(description="Of a linked bot: the bot whose memory it has.")
     async def home(self, info: Info[Any, Any]) -> Principal | None:
@@ -75,6 +80,12 @@ class PrincipalConnection(Connection[Principal]):
 @strawberry.type
 class KnowledgeBaseConnection(Connection[KnowledgeBase]):
     """A page of knowledge bases."""
+
+
+def rights_of(info: Info[Any, Any], object_id: strawberry.ID) -> list[enums.Right]:
+    """Return the caller's rights on an object, in the order of their names."""
+    ctx = context(info)
+    return sorted(rights_on(ctx.session.facts, to_node(object_id, ctx.caller.workspace)))
 
 
 async def principal_of(info: Info[Any, Any], id_: NodeId) -> Principal:

@@ -159,3 +159,19 @@ async def test_a_read_during_which_rights_moved_is_repeated_and_a_command_is_not
             # One command, and the grant that moved the rights while the payload was read.
             assert store.commands - before == 2
             assert not store.moves
+
+
+RIGHTS = "query($a: ID!) { workspace { viewerRights } node(id: $a) { ... on Principal { viewerRights } } }"
+
+
+@pytest.mark.req("CO-5")
+async def test_everybody_is_told_what_they_may_do_themselves(
+    world: TeamWorld, ana: GraphQLClient, ben: GraphQLClient, dan: GraphQLClient, gid: Gid
+) -> None:
+    def told(answer: Any) -> tuple[list[str], list[str]]:
+        return answer["node"]["viewerRights"], answer["workspace"]["viewerRights"]
+
+    agent = gid(world.atlas)
+    assert told(await ana.ok(RIGHTS, a=agent)) == (["CURATOR", "READER"], [])
+    assert told(await ben.ok(RIGHTS, a=agent)) == (["READER"], [])
+    assert "ADMIN" in told(await dan.ok(RIGHTS, a=agent))[1]

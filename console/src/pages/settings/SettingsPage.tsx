@@ -1,0 +1,7 @@
+import { Title } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+
+export function Component() {
+  const { t } = useTranslation('settings')
+  return <Title order={2}>{t('title')}</Title>
+}

@@ -1,0 +1,36 @@
+/** Markdown of others: no HTML, no script, no pictures from elsewhere, links that tell nobody where they are (CO-10). */
+import { Anchor, Code } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import ReactMarkdown, { type Components } from 'react-markdown'
+
+import { Told } from './Told'
+
+function Picture({ alt }: { alt: string }) {
+  const { t } = useTranslation('ui')
+  return <Code>{t('image', { alt })}</Code>
+}
+
+const COMPONENTS: Components = {
+  a: ({ href, children }) =>
+    href === undefined || href === '' ? (
+      <>{children}</>
+    ) : (
+      <Anchor href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+      </Anchor>
+    ),
+  img: ({ alt }) => <Picture alt={alt ?? ''} />,
+}
+
+/** Words of plain texts inside are marked as `Told` does. */
+export function Markdown({ children }: { children: string }) {
+  return (
+    <div className="markdown">
+      <ReactMarkdown skipHtml components={COMPONENTS}>
+        {children}
+      </ReactMarkdown>
+    </div>
+  )
+}
+
+export { Told }

@@ -1,0 +1,73 @@
+/** A change that needs a reason and a second thought; the text stays if the server refuses (CO-8, CO-17, CO-24). */
+import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { type ReactNode, useId, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import type { Fault } from '../api/fault'
+import { FaultNotice } from './FaultNotice'
+
+export function ReasonModal({
+  opened,
+  title,
+  action,
+  danger = false,
+  busy,
+  fault,
+  onClose,
+  onConfirm,
+  children,
+}: {
+  opened: boolean
+  title: string
+  /** The word on the button. */
+  action: string
+  danger?: boolean
+  busy: boolean
+  fault: Fault | undefined
+  onClose: () => void
+  onConfirm: (reason: string) => void
+  children?: ReactNode
+}) {
+  const { t } = useTranslation('ui')
+  const [reason, setReason] = useState('')
+  const id = useId()
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (reason.trim() !== '') onConfirm(reason.trim())
+        }}
+      >
+        <Stack>
+          {children}
+          <Textarea
+            id={id}
+            data-autofocus
+            required
+            autosize
+            minRows={2}
+            label={t('reason')}
+            description={t('reasonHint')}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          {fault && <FaultNotice fault={fault} />}
+          <Group justify="end">
+            <Button variant="default" onClick={onClose}>
+              {t('cancel')}
+            </Button>
+            <Button
+              type="submit"
+              {...(danger ? { color: 'red' } : {})}
+              loading={busy}
+              disabled={reason.trim() === ''}
+            >
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
