@@ -12,10 +12,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from graph.model.fields import FieldType, Node
 from graph.model.ids import prefix_of
-from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work, workspace
+from graph.model.nodes import bots, evidence, knowledge, learning, people, sandbox, sessions, work, workspace
 from graph.model.sealed import Sealed
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Number of the last migration."""
 
 KINDS: tuple[type[Node], ...] = (
@@ -89,9 +89,10 @@ KINDS: tuple[type[Node], ...] = (
     workspace.WorkspaceRun,
     workspace.ContextCursor,
     workspace.RunToolCall,
-    workspace.SandboxSession,
-    workspace.SandboxFile,
-    workspace.SandboxSnapshot,
+    sandbox.SandboxSession,
+    sandbox.SandboxFile,
+    sandbox.SandboxPart,
+    sandbox.SandboxSnapshot,
     work.AuditRecord,
     work.Anchor,
     work.AdminRecord,

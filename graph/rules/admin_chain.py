@@ -32,6 +32,8 @@ class AdminOperation(StrEnum):
     AGENT_DELETE = "agent.delete"
     SESSION_DELETE = "session.delete"
     MEMORY_DELETE = "memory.delete"
+    SANDBOX_DELETE = "sandbox.delete"
+    SNAPSHOT_DELETE = "snapshot.delete"
     MEMORY_PROVIDER_CREATE = "memory_provider.create"
     MEMORY_PROVIDER_SET = "memory_provider.set"
     GROUP_CREATE = "group.create"

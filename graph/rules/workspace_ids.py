@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from graph.model.ids import NodeId, node_id, prefix_of
+from graph.model.nodes.sandbox import SandboxFile, SandboxSession, SandboxSnapshot
 from graph.model.nodes.workspace import (
     AgentProfile,
     MemoryFile,
     MemoryProvider,
     RunThread,
-    SandboxSession,
-    SandboxSnapshot,
     WorkspaceMemory,
     WorkspaceRun,
 )
@@ -29,6 +28,7 @@ OUTSIDE: Final[Mapping[str, str]] = {
     WorkspaceRun.PREFIX: "run",
     AgentProfile.PREFIX: "ap",
     SandboxSession.PREFIX: "sbx",
+    SandboxFile.PREFIX: "sfile",
     SandboxSnapshot.PREFIX: "snap",
 }
 """The prefix that the contract gives to each kind."""

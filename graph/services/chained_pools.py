@@ -13,6 +13,7 @@ from graph.model.access import SystemScope
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.bots import BotPool
 from graph.model.nodes.knowledge import KnowledgeBase
+from graph.model.nodes.sandbox import SandboxSession
 from graph.model.nodes.sessions import AgentMemory
 from graph.model.nodes.sessions import Session as SessionPool
 from graph.model.nodes.workspace import WorkspaceMemory
@@ -23,8 +24,15 @@ from graph.store.query import Eq, Find, In
 
 HEADS = SystemScope(reason="where all chains of a workspace end")
 
-ChainedPool: TypeAlias = KnowledgeBase | SessionPool | AgentMemory | BotPool | WorkspaceMemory
-CHAINED: Final[tuple[type[ChainedPool], ...]] = (KnowledgeBase, SessionPool, AgentMemory, BotPool, WorkspaceMemory)
+ChainedPool: TypeAlias = KnowledgeBase | SessionPool | AgentMemory | BotPool | WorkspaceMemory | SandboxSession
+CHAINED: Final[tuple[type[ChainedPool], ...]] = (
+    KnowledgeBase,
+    SessionPool,
+    AgentMemory,
+    BotPool,
+    WorkspaceMemory,
+    SandboxSession,
+)
 
 
 def head_of(pool: ChainedPool) -> Head:

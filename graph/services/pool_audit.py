@@ -1,4 +1,4 @@
-"""The audit chain of the pools of sessions, agents and bots: who did what to which object, never content.
+"""The audit chain of the pools of sessions, agents, bots and workspaces: who did what to which object, never content.
 
 Knowledge has its own way (`graph.services.ledger`) with images; here a record is an operation, an object and codes.
 Source: AD-26, AD-27.
@@ -15,6 +15,7 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import BotPool
 from graph.model.nodes.knowledge import ModifierKind
+from graph.model.nodes.sandbox import SandboxSession
 from graph.model.nodes.sessions import AgentMemory, Session
 from graph.model.nodes.work import AuditRecord
 from graph.model.nodes.workspace import WorkspaceMemory
@@ -25,7 +26,7 @@ from graph.services.access.guards import put_alone
 from graph.services.deps import Deps
 from graph.store.port import Writer
 
-Pool: TypeAlias = Session | AgentMemory | BotPool | WorkspaceMemory
+Pool: TypeAlias = Session | AgentMemory | BotPool | WorkspaceMemory | SandboxSession
 
 _SALT_BYTES = 32
 

@@ -82,7 +82,7 @@ async def _get(call: WCall) -> Response:
         return await read_file(reading, memory, _path(call))
 
     file, _ = await read(call.deps, call.caller, look)
-    if _is_known(call, file_tag(file)):
+    if call.knows(file_tag(file)):
         return Response(b"", 304, {"ETag": file_tag(file), "Cache-Control": "no-store"})
     return _shown(file)
 
@@ -134,12 +134,6 @@ async def _delete(call: WCall) -> Response:
 def _path(call: WCall) -> str:
     given = call.tail("path") if "path" in call.request.path_params else _MOVE
     return checked_path(given, call.deps.memory_limits)
-
-
-def _is_known(call: WCall, tag: str) -> bool:
-    """Return whether the client has this version already; a weak tag counts here (RFC 9110, 13.1.2)."""
-    given = ",".join(call.request.headers.getlist("if-none-match"))
-    return tag in {one.strip().removeprefix("W/") for one in given.split(",")}
 
 
 def _shown(file: MemoryFile, status: int = 200) -> Response:

@@ -91,18 +91,27 @@ class WCall(Call):
         given = self.request.headers.getlist("if-match")
         return None if not given else tuple(tag.strip() for tag in ",".join(given).split(","))
 
-    async def body(self, shape: type[B]) -> B:
+    def knows(self, tag: str) -> bool:
+        """Return whether the client has this version already; a weak tag counts here (RFC 9110, 13.1.2)."""
+        given = ",".join(self.request.headers.getlist("if-none-match"))
+        return tag in {one.strip().removeprefix("W/") for one in given.split(",")}
+
+    async def body(self, shape: type[B], most: int = MAX_BODY_BYTES) -> B:
         """Return the body in a shape.
+
+        Args:
+            shape: that it must have.
+            most: so many bytes are read.
 
         Raises:
             WorkspaceRefused: ``invalid_argument`` at the field, ``payload_too_large``.
         """
         given: Any = None
         try:
-            given = parsed(await body_of(self.request, MAX_BODY_BYTES))
+            given = parsed(await body_of(self.request, most))
             return shape.model_validate(given, strict=True)
         except TooLarge:
-            raise WorkspaceRefused("payload_too_large", "the body is too large", limit=MAX_BODY_BYTES) from None
+            raise WorkspaceRefused("payload_too_large", "the body is too large", limit=most) from None
         except ValidationError as error:
             raise invalid(path_of(error, given), "does not fit") from None
         except InvalidRequest as error:

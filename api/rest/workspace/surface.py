@@ -17,6 +17,9 @@ from api.rest.workspace import (
     revisions,
     run_reference,
     runs,
+    sandbox_files,
+    sandbox_reference,
+    sandboxes,
     threads,
     tools,
 )
@@ -36,6 +39,8 @@ def table() -> Mapping[str, Mapping[str, WHandler]]:
         **agents.table(),
         **runs.table(),
         **tools.table(),
+        **sandboxes.table(),
+        **sandbox_files.table(),
     }
 
 
@@ -43,5 +48,10 @@ def references() -> Sequence[Reference]:
     """Return what the OpenAPI document says of these routes."""
     return [
         {f"{PREFIX}{path.replace(':path}', '}')}": operations for path, operations in reference.items()}
-        for reference in (memory_reference.REFERENCE, record_reference.REFERENCE, run_reference.REFERENCE)
+        for reference in (
+            memory_reference.REFERENCE,
+            record_reference.REFERENCE,
+            run_reference.REFERENCE,
+            sandbox_reference.REFERENCE,
+        )
     ]

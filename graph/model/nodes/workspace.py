@@ -1,7 +1,7 @@
 """Workspace memory: file and record memories, their providers, and the threads and runs that use them.
 
 Outside, ids have the prefixes of the contract (FM-18); `graph.rules.workspace_ids` makes one of the other.
-Source: FM-1 to FM-89, RM-1 to RM-77, MT-1 to MT-66, SB-104 to SB-121.
+Source: FM-1 to FM-89, RM-1 to RM-77, MT-1 to MT-66.
 """
 
 from __future__ import annotations
@@ -266,49 +266,3 @@ class RunToolCall(Node):
     tool: str
     attempt: int
     settled: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SandboxSession(Node):
-    """A sandbox workspace of the service; a pool: its own id is its `pool`. Outside ``sbx_…`` (SB-104).
-
-    Attributes:
-        status: ``open``, ``closing`` or ``closed``.
-        layouts: the layouts used in it with their generate configuration (SB-95, SB-96).
-        touched: conversation files appended to in it, per layout (SB-60).
-        report: of its close (SB-114).
-    """
-
-    PREFIX: ClassVar[str] = "sbx"
-    status: str
-    layouts: Json = None
-    touched: Json = None
-    report: Json = None
-    closed_at: Millis | None = None
-    version: int = 1
-    access_version: int = 1
-    audit_seq: int = 0
-    audit_head: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SandboxFile(Node):
-    """A file of a sandbox workspace or of a snapshot (`place_id`); its bytes are a blob (AD-32)."""
-
-    PREFIX: ClassVar[str] = "sbf"
-    UNIQUE: ClassVar[tuple[tuple[str, ...], ...]] = (("place_id", "path"),)
-    INDEXES: ClassVar[tuple[tuple[str, ...], ...]] = (("place_id", "path"),)
-    place_id: NodeId = indexed()
-    path: str
-    blob_ref: str = indexed()
-    size: int
-    version: int = 1
-    updated_at: Millis
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SandboxSnapshot(Node):
-    """A copy of a sandbox workspace (SB-118). Outside ``snap_…``."""
-
-    PREFIX: ClassVar[str] = "snp"
-    session_id: NodeId

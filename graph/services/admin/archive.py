@@ -28,6 +28,7 @@ from graph.model.fields import Node
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.learning import Connector
 from graph.model.nodes.people import Workspace
+from graph.model.nodes.sandbox import SandboxPart
 from graph.model.nodes.work import AdminRecord, Anchor, AuditRecord, Job
 from graph.model.schema import SCHEMA_VERSION
 from graph.model.time import render
@@ -175,7 +176,7 @@ def _note(gathered: _Gathered, node: Node, place: tuple[int, int]) -> None:
             gathered.steps.append((node.workspace, node.seq, export_step(node)))
         case Anchor():
             gathered.anchors.append((node.workspace, node.seq, sealed_anchor(node).to_export()))
-        case Source() if node.blob_ref:
+        case Source() | SandboxPart() if node.blob_ref:
             gathered.blobs.add(node.blob_ref)
 
 

@@ -1,4 +1,7 @@
-"""Finding threads, agents and runs for a caller; they are the workspace's, and so are their verbs (MT-10, MT-28)."""
+"""Finding threads, agents, runs and sandboxes for a caller; they are the workspace's, and so are their verbs.
+
+Source: MT-10, MT-28, SB-100.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from graph.model.access import Clause, SystemScope
 from graph.model.fields import Node
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.people import Right
+from graph.model.nodes.sandbox import SandboxSession, SandboxSnapshot
 from graph.model.nodes.workspace import AgentProfile, RunThread, WorkspaceRun
 from graph.rules.memory_refusals import missing, stale
 from graph.rules.scopes import workspace_rule
@@ -21,7 +25,13 @@ from graph.services.access.session import Session as Reading
 from graph.services.workspace.finding import require_verb
 
 RUNS: Final = SystemScope(reason="threads and runs of a workspace whose verbs are checked")
-KINDS: Final = {RunThread.PREFIX: "thread", WorkspaceRun.PREFIX: "run", AgentProfile.PREFIX: "agent"}
+KINDS: Final = {
+    RunThread.PREFIX: "thread",
+    WorkspaceRun.PREFIX: "run",
+    AgentProfile.PREFIX: "agent",
+    SandboxSession.PREFIX: "sandbox_session",
+    SandboxSnapshot.PREFIX: "snapshot",
+}
 N = TypeVar("N", bound=Node)
 
 

@@ -47,6 +47,7 @@ STEPS: tuple[Step, ...] = (
     Step(number=4, name="documents of connectors", apply=sync_declared),
     Step(number=5, name="counts of batches", apply=sync_declared),
     Step(number=6, name="memory of sessions, agents and bots", apply=_sealed_calls),
+    Step(number=7, name="sandboxes", apply=sync_declared),
 )
 """In rising order; the last has the number `graph.model.schema.SCHEMA_VERSION`."""
 

@@ -52,6 +52,7 @@ STEPS: Sequence[Step] = (
     Step(4, "documents of connectors", _nothing),
     Step(5, "counts of batches", _nothing),
     Step(6, "memory of sessions, agents and bots", _sealed_calls),
+    Step(7, "sandboxes", _nothing),
 )
 
 
