@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from rootward.errors import MemoryLayoutClash, PathRefused, SegmentTooLarge
+from rootward.errors import PathRefused, SegmentTooLarge
 from rootward.models import Model, ModelRef
 from rootward.sandbox.consolidation import stamp
 from rootward.sandbox.generation import Generation
@@ -21,7 +21,7 @@ from rootward.sandbox.memory import Memory, MemoryLimits
 from rootward.sandbox.reading import developer_prompt
 from rootward.sandbox.report import MemoryReport
 from rootward.sandbox.segments import Segment, encode
-from rootward.sandbox.work import LayoutWork
+from rootward.sandbox.work import LayoutWork, claim
 from rootward.sandbox.workspace import Workspace, read_text
 
 _log = logging.getLogger("rootward")
@@ -74,19 +74,7 @@ class SandboxMemory:
         Raises:
             MemoryLayoutClash: another layout has one of the directories, or this one another configuration.
         """
-        if memory.generate is None:
-            return None
-        if any(memory.layout.clashes_with(work.layout) for work in self.works):
-            raise MemoryLayoutClash("another layout of this session has one of the two directories; share both or none")
-        work = next((work for work in self.works if work.layout == memory.layout), None)
-        if work is None:
-            work = LayoutWork(layout=memory.layout, generate=memory.generate)
-            self.works.append(work)
-        if work.generate is None:
-            work.generate = memory.generate
-        if work.generate != memory.generate:
-            raise MemoryLayoutClash("this layout already has another generate configuration in this session")
-        return work
+        return claim(self.works, memory)
 
     async def developer_prompt(self, memory: Memory) -> str | None:
         """Return what a run that starts now is told; None if there is nothing to tell."""
@@ -108,9 +96,7 @@ class SandboxMemory:
         rollout_id = conversation.rollout_id()
         async with self._recording:
             updated_at = stamp(self.now())
-            line = await asyncio.to_thread(encode, segment, rollout_id=rollout_id, updated_at=updated_at)
-            if len(line) - 1 > self.limits.max_segment_bytes:
-                raise SegmentTooLarge(size=len(line) - 1, limit=self.limits.max_segment_bytes)
+            line = await asyncio.to_thread(line_of, segment, rollout_id, updated_at, self.limits)
             work = self.claim(memory)
             assert work is not None  # generate is on
             count = await self._append(work, rollout_id, line)
@@ -168,6 +154,18 @@ class SandboxMemory:
         """Make the directories and the two empty files of a layout where they are missing. Source: SB-22."""
         await self.workspace.make_directories(work.layout.directories)
         await _create_empty(self.workspace, [work.layout.index, work.layout.summary])
+
+
+def line_of(segment: Segment, rollout_id: str, updated_at: str, limits: MemoryLimits) -> bytes:
+    """Return the line, with its newline, that a conversation file gets.
+
+    Raises:
+        InvalidSegment: it is too large (`SegmentTooLarge`), or no JSON.
+    """
+    line = encode(segment, rollout_id=rollout_id, updated_at=updated_at)
+    if len(line) - 1 > limits.max_segment_bytes:
+        raise SegmentTooLarge(size=len(line) - 1, limit=limits.max_segment_bytes)
+    return line
 
 
 async def _create_empty(workspace: Workspace, paths: Sequence[str]) -> None:

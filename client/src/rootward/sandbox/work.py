@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from rootward.errors import MemoryLayoutClash
 from rootward.models import ModelRef
 from rootward.sandbox.layout import MemoryLayoutConfig
-from rootward.sandbox.memory import MemoryGenerateConfig
+from rootward.sandbox.memory import Memory, MemoryGenerateConfig
 from rootward.sandbox.report import (
     PhaseOneReport,
     PhaseTwoReport,
@@ -69,6 +70,27 @@ class LayoutWork:
             phase_one={one.rollout_id: one for one in done},
             phase_two=read_phase_two(second) if isinstance(second, dict) else None,
         )
+
+
+def claim(works: list[LayoutWork], memory: Memory) -> LayoutWork | None:
+    """Reserve the layout of an agent among those of its session; None if it generates nothing. Source: SB-96.
+
+    Raises:
+        MemoryLayoutClash: another layout has one of the directories, or this one another configuration.
+    """
+    if memory.generate is None:
+        return None
+    if any(memory.layout.clashes_with(work.layout) for work in works):
+        raise MemoryLayoutClash("another layout of this session has one of the two directories; share both or none")
+    work = next((work for work in works if work.layout == memory.layout), None)
+    if work is None:
+        work = LayoutWork(layout=memory.layout, generate=memory.generate)
+        works.append(work)
+    if work.generate is None:
+        work.generate = memory.generate
+    if work.generate != memory.generate:
+        raise MemoryLayoutClash("this layout already has another generate configuration in this session")
+    return work
 
 
 def in_file_order(rollout_ids: Iterable[str]) -> list[str]:
