@@ -1,5 +1,13 @@
 /** The one way to the server: GraphQL with the user's own token (CO-4). Nothing is cached: rights may change. */
-import { Client, type ExecutionResult, fetchExchange, mapExchange, subscriptionExchange } from '@urql/core'
+import {
+  Client,
+  type ExecutionResult,
+  fetchExchange,
+  formatDocument,
+  makeOperation,
+  mapExchange,
+  subscriptionExchange,
+} from '@urql/core'
 import { createClient as createSocket } from 'graphql-ws'
 
 import type { Session } from '../session/session'
@@ -21,6 +29,13 @@ export function createClient(session: Session, origin: string = window.location.
     fetchOptions: () => ({ headers: headersFor(session) }),
     exchanges: [
       mapExchange({
+        // Every object says its type, so that pages can tell kinds of nodes apart.
+        onOperation: (operation) =>
+          makeOperation(
+            operation.kind,
+            { ...operation, query: formatDocument(operation.query) },
+            operation.context,
+          ),
         onError(error) {
           if (asksForSignIn(error)) session.expire()
         },

@@ -15,6 +15,7 @@ export async function startTexts(): Promise<i18n> {
     lng: chosen(),
     fallbackLng: 'en',
     defaultNS: 'shell',
+    showSupportNotice: false,
     interpolation: { escapeValue: false },
   })
   document.documentElement.lang = i18next.language
