@@ -21,6 +21,7 @@ from api.rest.kit import answer
 
 PATH: Final = "/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
+_JSON: Final = "application/json"
 _STATES: Final = {
     200: "done",
     201: "made",
@@ -37,10 +38,11 @@ _STATES: Final = {
     415: "UnsupportedMediaType: send application/json",
     422: "disabled: what it names is switched off",
     428: "precondition_required: send If-Match",
+    429: "TooManyRequests: too many failed sign-ins; try again after `Retry-After` seconds",
     502: "ModelFailed: the model failed and nothing changed",
     503: "Unavailable: try again after `Retry-After` seconds",
 }
-ALWAYS: Final = (401, 404, 405, 503)
+ALWAYS: Final = (401, 404, 405, 429, 503)
 """States that every route may answer with."""
 WITH_BODY: Final = (400, 403, 409, 413, 415)
 """Further ones of a route that takes a body."""
@@ -64,8 +66,11 @@ class Operation:
         takes: shape of the body, if it has one.
         done: state of success.
         failure: shape of what an error answers with.
-        errors: the other states.
-        query: parameters of the query string, with their schemas.
+        errors: the other states, also of success; 304 and 428 bring the header with them that they answer.
+        query: parameters of the query string, with their schemas; ``required`` beside them if they must be there.
+        tag: whether `If-Match` must be there where 428 is among the errors.
+        media: what the answer is if it is no JSON.
+        signed_in: whether it takes a credential.
     """
 
     summary: str
@@ -75,6 +80,9 @@ class Operation:
     failure: type[BaseModel] = Error
     errors: Sequence[int] = ALWAYS
     query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tag: bool = True
+    media: str = _JSON
+    signed_in: bool = True
 
 
 Reference = Mapping[str, Mapping[str, Operation]]
@@ -126,23 +134,49 @@ def _path_item(path: str, operations: Mapping[str, Operation], refs: _Refs) -> d
 
 
 def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
-    answers: dict[int, type[BaseModel] | None] = {
-        operation.done: operation.gives,
-        **{state: operation.failure if state >= 400 else None for state in sorted(set(operation.errors))},
+    answers = {
+        operation.done: _content(operation.gives, operation.media, refs),
+        **{state: _content(_shape(operation, state), _JSON, refs) for state in sorted(set(operation.errors))},
     }
     made: dict[str, Any] = {
         "summary": operation.summary,
         "responses": {
-            str(state): {"description": _STATES[state], **({"content": _json(refs[shape])} if shape else {})}
-            for state, shape in answers.items()
+            str(state): {"description": _STATES[state], **({"content": content} if content else {})}
+            for state, content in answers.items()
         },
     }
     if operation.takes is not None:
-        made["requestBody"] = {"required": True, "content": _json(refs[operation.takes])}
-    if operation.query:
-        made["parameters"] = [{"name": name, "in": "query", "schema": dict(s)} for name, s in operation.query.items()]
+        made["requestBody"] = {"required": True, "content": _content(operation.takes, _JSON, refs)}
+    parameters = [*_headers(operation), *(_in("query", name, schema) for name, schema in operation.query.items())]
+    if parameters:
+        made["parameters"] = parameters
+    if not operation.signed_in:
+        made["security"] = []
     return made
 
 
-def _json(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"application/json": {"schema": dict(schema)}}
+def _shape(operation: Operation, state: int) -> type[BaseModel] | None:
+    if state >= 400:
+        return operation.failure
+    return operation.gives if state < 300 else None
+
+
+def _headers(operation: Operation) -> Sequence[dict[str, Any]]:
+    found = []
+    if 304 in operation.errors:
+        found.append(_in("header", "If-None-Match", {"type": "string", "description": "tag of the version you have"}))
+    if 428 in operation.errors:
+        schema = {"type": "string", "description": "tag of the version you read", "required": operation.tag}
+        found.append(_in("header", "If-Match", schema))
+    return found
+
+
+def _in(place: str, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {member: value for member, value in schema.items() if member != "required"}
+    return {"name": name, "in": place, "required": bool(schema.get("required", False)), "schema": rest}
+
+
+def _content(shape: type[BaseModel] | None, media: str, refs: _Refs) -> dict[str, Any]:
+    if media != _JSON:
+        return {media: {"schema": {"type": "string"}}}
+    return {_JSON: {"schema": dict(refs[shape])}} if shape else {}

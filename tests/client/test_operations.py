@@ -37,7 +37,8 @@ def operations(surface: object) -> Iterator[tuple[str, Operation[..., object]]]:
 @pytest.mark.req("MT-66")
 async def test_every_route_of_the_reference_has_a_method(server: str) -> None:
     async with httpx2.AsyncClient(base_url=server) as http:
-        paths = (await http.get("/openapi.json")).json()["paths"]
+        found = (await http.get("/openapi.json")).json()["paths"]
+    paths = {path: item for path, item in found.items() if path.startswith(("/v1/", "/api/v1/"))}
     listed = {(method.upper(), path) for path, methods in paths.items() for method in methods if method != "parameters"}
     assert len(listed) > 20
     with Client(server, "rw_x") as client:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from api.rest.openapi import Operation, Reference
+from api.rest.openapi import ALWAYS, Operation, Reference
 from api.rest.workspace.memory_shapes import (
     AUDIT,
     FILE,
@@ -168,7 +168,7 @@ class AuditPage(_Page):
     items: list[AuditEventView]
 
 
-READ_STATES: Final = (401, 403, 404, 503)
+READ_STATES: Final = (*ALWAYS, 403)
 LIST_STATES: Final = (400, *READ_STATES)
 CHANGE_STATES: Final = (400, *READ_STATES, 409, 413)
 TAGGED_STATES: Final = (*CHANGE_STATES, 412, 428)
@@ -269,7 +269,7 @@ REFERENCE: Reference = {
             gives=PurgedView,
             failure=Failure,
             errors=(*LIST_STATES, 409),
-            query={"path": _text("whose history goes; required")},
+            query={"path": {**_text("whose history goes"), "required": True}},
         ),
     },
     REVISION: {
@@ -286,6 +286,7 @@ REFERENCE: Reference = {
             gives=RestoredView,
             failure=Failure,
             errors=TAGGED_STATES,
+            tag=False,
         )
     },
     AUDIT: {

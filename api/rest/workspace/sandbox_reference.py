@@ -112,6 +112,7 @@ REFERENCE: Final[Reference] = {
             gives=SandboxFileView,
             failure=Failure,
             errors=(201, *TAGGED_STATES),
+            tag=False,
         ),
         "DELETE": Operation(
             summary="Delete a file; needs If-Match", gives=None, done=204, failure=Failure, errors=TAGGED_STATES

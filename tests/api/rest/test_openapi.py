@@ -65,7 +65,7 @@ async def test_errors_and_bodies_are_listed(room: SessionRoom, person: SessionCl
     path = "/v1/sessions/{sessionId}/memory"
     for answer in (await person.try_("Forget", key="hotel"), await person.try_("Forget", key="")):
         fits(document, path, "post", str(answer.status_code), answer.json())
-    states = "200 400 401 403 404 405 409 413 415 502 503"
+    states = "200 400 401 403 404 405 409 413 415 429 502 503"
     assert " ".join(sorted(document["paths"][path]["post"]["responses"])) == states
     said = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
     schema = {**said, "components": document["components"]}
