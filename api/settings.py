@@ -28,6 +28,7 @@ KEYRING_FILE = "keyring.json"
 NOT_SETTINGS = frozenset(
     {
         "ROOTWARD_BENCH_SPICEDB",
+        "ROOTWARD_BROWSER",
         "ROOTWARD_CONFIG",
         "ROOTWARD_LAW_GRAPHS",
         "ROOTWARD_NEO4J",

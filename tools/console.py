@@ -99,9 +99,11 @@ def build(places: Places) -> bool:
             return False
         node = installed(places)
         print("Building the console ...", flush=True)
-        node.run(*node.npm, "run", "--silent", "build", cwd=places.console)
-        node.run("node", "scripts/compress.mjs", cwd=places.console)
-        lay(places.console / "dist", places.built)
+        made = places.cache / "dist"  # not console/dist: somebody may be building there by hand
+        options = ("--outDir", str(made), "--emptyOutDir", "--bypass-lock")
+        node.run(*node.npm, "run", "--silent", "build", "--", *options, cwd=places.console)
+        node.run("node", "scripts/compress.mjs", str(made), cwd=places.console)
+        lay(made, places.built)
         places.stamp.write_text(wanted)
     return True
 

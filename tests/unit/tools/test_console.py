@@ -18,7 +18,7 @@ case "$1 $2 $3" in
   --version*) echo 11.2.0;;
   ci*) echo installed >> log; mkdir -p node_modules;;
   "run --silent build") test ! -e broken || { echo "the reason of the failure"; exit 2; }
-    echo built >> log; mkdir -p dist/assets; echo page > dist/index.html;;
+    echo built >> log; mkdir -p "$6/assets"; echo page > "$6/index.html";;
   "run --silent "*) echo "$3" >> log; test ! -e broken;;
 esac
 """
@@ -97,6 +97,7 @@ def test_a_change_of_sources_is_built_and_only_new_libraries_are_installed(
     checkout: Checkout, changed: str, done: list[str]
 ) -> None:
     build(checkout.places)
+    (checkout.places.root / changed).parent.mkdir(exist_ok=True)
     (checkout.places.root / changed).write_text("changed")
     assert build(checkout.places) is bool(done)
     assert checkout.said()[3:] == done
