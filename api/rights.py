@@ -89,6 +89,14 @@ QUERIES: Mapping[str, Needs] = {
     "memoryFile": Needs.VERB_READ,
     "memoryRevisions": Needs.VERB_READ,
     "memoryRevision": Needs.VERB_READ,
+    "memoryLog": Needs.VERB_WRITE,
+    "memoryProviders": Needs.VERB_READ,
+    "memoryProvider": Needs.VERB_READ,
+    "memoryRecords": Needs.VERB_READ,
+    "memoryRecordSearch": Needs.VERB_READ,
+    "runThread": Needs.VERB_READ,
+    "agentProfile": Needs.VERB_READ,
+    "workspaceRun": Needs.VERB_READ,
 }
 
 MUTATIONS: Mapping[str, Needs] = {
@@ -183,6 +191,27 @@ MUTATIONS: Mapping[str, Needs] = {
     "deleteMemoryFile": Needs.VERB_RUN,
     "restoreMemoryRevision": Needs.VERB_RUN,
     "purgeMemoryHistory": Needs.VERB_WRITE,
+    "createMemoryProvider": Needs.VERB_WRITE,
+    "updateMemoryProvider": Needs.VERB_WRITE,
+    "testMemoryProvider": Needs.VERB_RUN,
+    "addMemoryRecord": Needs.VERB_RUN,
+    "updateMemoryRecord": Needs.VERB_RUN,
+    "deleteMemoryRecord": Needs.VERB_RUN,
+    "createRunThread": Needs.VERB_RUN,
+    "archiveRunThread": Needs.VERB_RUN,
+    "unarchiveRunThread": Needs.VERB_RUN,
+    "compactRunThread": Needs.VERB_RUN,
+    "mountMemory": Needs.VERB_RUN,
+    "updateMemoryMount": Needs.VERB_RUN,
+    "unmountMemory": Needs.VERB_RUN,
+    "createAgentProfile": Needs.VERB_RUN,
+    "updateAgentProfile": Needs.VERB_WRITE,
+    "acceptRun": Needs.VERB_RUN,
+    "startRunAttempt": Needs.VERB_RUN,
+    "checkpointRun": Needs.VERB_RUN,
+    "completeRun": Needs.VERB_RUN,
+    "forkRun": Needs.VERB_RUN,
+    "callRunTool": Needs.VERB_RUN,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {

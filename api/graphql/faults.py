@@ -15,9 +15,10 @@ from graphql.error import GraphQLSyntaxError
 
 from api.errors import MASKED, row_of
 from api.graphql.ids import outward
+from api.graphql.refusals import camel, worded
 from api.graphql.tagging import Tagged
 from api.observability import log_fault
-from graph.model.errors import RootwardError
+from graph.model.errors import RootwardError, WorkspaceRefused
 from graph.model.ids import WorkspaceId
 from graph.services.deps import Figures
 
@@ -50,7 +51,8 @@ def wire_error(error: GraphQLError, workspace: WorkspaceId, names: Collection[st
 
 def wire_own(error: RootwardError, workspace: WorkspaceId) -> dict[str, Any]:
     """Return an error of our own tree: code, status and details beside the message."""
-    details = outward(dict(error.details), workspace)
+    own = worded(error.details, workspace) if isinstance(error, WorkspaceRefused) else dict(error.details)
+    details = outward(own, workspace)
     extensions = {"code": error.wire_code, "status": row_of(error).http, **_camel(details)}
     return {"message": error.message, "extensions": extensions}
 
@@ -108,4 +110,4 @@ def _known(quoted: str, names: Collection[str]) -> str:
 def _camel(details: Any) -> dict[str, Any]:
     if not isinstance(details, dict):
         return {}
-    return {re.sub(r"_([a-z])", lambda m: m[1].upper(), key): value for key, value in details.items()}
+    return {camel(key): value for key, value in details.items()}

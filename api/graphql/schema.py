@@ -24,10 +24,13 @@ from api.graphql.mutations.learning import LearningMutations
 from api.graphql.mutations.materials import MaterialMutations
 from api.graphql.mutations.models import ModelMutations
 from api.graphql.mutations.operating import OperatingMutations
+from api.graphql.mutations.records import RecordMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
+from api.graphql.mutations.runs import RunMutations
 from api.graphql.mutations.sessions import SessionMutations
 from api.graphql.mutations.signals import SignalMutations
 from api.graphql.mutations.sources import SourceMutations
+from api.graphql.mutations.threads import ThreadMutations
 from api.graphql.mutations.turns import TurnMutations
 from api.graphql.mutations.workspace import WorkspaceMutations
 from api.graphql.prepared import UsePrepared
@@ -43,6 +46,8 @@ from api.graphql.queries.materials import MaterialQueries
 from api.graphql.queries.memory import MemoryQueries
 from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.queries.operating import OperatingQueries
+from api.graphql.queries.records import RecordQueries
+from api.graphql.queries.runs import RunQueries
 from api.graphql.queries.sessions import SessionQueries
 from api.graphql.queries.status import StatusQueries
 from api.graphql.queries.workspace import WorkspaceQueries
@@ -70,6 +75,8 @@ Query = merge_types(
         SessionQueries,
         BotQueries,
         WorkspaceQueries,
+        RecordQueries,
+        RunQueries,
     ),
 )
 Mutation = merge_types(
@@ -97,6 +104,9 @@ Mutation = merge_types(
         HostMutations,
         TurnMutations,
         WorkspaceMutations,
+        RecordMutations,
+        ThreadMutations,
+        RunMutations,
     ),
 )
 

@@ -1,7 +1,8 @@
-"""Errors of sessions, agents and bots by the names that their contracts give them, as the REST routes tell them.
+"""Errors by the names that the contract of each surface gives them, as the REST routes tell them.
 
-The knowledge surface has codes of its own (``FORBIDDEN``); these surfaces have tags (``Forbidden``). AD-24 asks for the
-contract's own word in `extensions.code`, so what is raised inside `tagged` gets it. Source: AD-24, SM-55, BM-174.
+The knowledge surface has codes of its own (``FORBIDDEN``); sessions, agents and bots have tags (``Forbidden``),
+workspace memory has others (``forbidden``). AD-24 asks for the contract's own word in `extensions.code`, so what is
+raised inside `tagged` or `refusing` gets it. Source: AD-24, SM-55, BM-174, FM-6.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from graph.model.errors import BadInput, Forbidden, InvalidRequest, LimitExceeded, RootwardError, StoreError
+from graph.model.errors import (
+    BadInput,
+    CursorInvalid,
+    Forbidden,
+    InvalidRequest,
+    LimitExceeded,
+    RootwardError,
+    StoreError,
+    WorkspaceRefused,
+)
 
 _TAGS: Final[Mapping[type[RootwardError], str]] = {
     Forbidden: "Forbidden",
@@ -50,3 +60,19 @@ def tagged() -> Iterator[None]:
         if type(error) in _TAGS:
             raise Tagged(error, _TAGS[type(error)]) from error
         raise
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Refuse what is refused inside by the codes of workspace memory (FM-6, FM-7)."""
+    try:
+        yield
+    except StoreError as error:
+        raise WorkspaceRefused("unavailable", error.message, dependency="store") from error
+    except Forbidden as error:
+        raise WorkspaceRefused("forbidden", error.message) from error
+    except CursorInvalid as error:
+        raise WorkspaceRefused("invalid_cursor", error.message) from error
+    except BadInput as error:
+        field = str(error.details.get("field", error.details.get("path", "")))
+        raise WorkspaceRefused("invalid_argument", error.message, field=field, reason=error.message) from error

@@ -1,4 +1,4 @@
-"""What Ana has on the other surfaces: a session and a chat with a turn each, a file memory, and her rights."""
+"""What Ana has on the other surfaces: a session and a chat with a turn each, memories, a run, and her rights."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from graph.model.ids import NodeId, hosted_id, node_id
 from graph.model.nodes.bots import BotPool, Chat
 from graph.model.nodes.people import Grant, Organization, Right
 from graph.model.nodes.sessions import Session, Turn
-from graph.model.nodes.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
+from graph.model.nodes.workspace import (
+    AgentProfile,
+    MemoryFile,
+    MemoryProvider,
+    MemoryRevision,
+    RunThread,
+    ThreadMount,
+    WorkspaceMemory,
+    WorkspaceRun,
+)
 from graph.rules.bot_entries import pool_of
+from graph.rules.run_mounts import Mount
 from graph.rules.scopes import session_rule, workspace_rule
 from graph.services.access.guards import put_alone
 from graph.store.port import Writer
@@ -27,6 +37,11 @@ async def places_of(world: TeamWorld) -> dict[str, NodeId]:
         "talk": hosted_id(Chat.PREFIX, world.name, "c1"),
         "agent": world.atlas,
         "memory": node_id(WorkspaceMemory.PREFIX, f"{world.name}/m1"),
+        "facts": node_id(WorkspaceMemory.PREFIX, f"{world.name}/m2"),
+        "provider": node_id(MemoryProvider.PREFIX, f"{world.name}/p1"),
+        "thread": node_id(RunThread.PREFIX, f"{world.name}/t1"),
+        "profile": node_id(AgentProfile.PREFIX, f"{world.name}/a1"),
+        "work": node_id(WorkspaceRun.PREFIX, f"{world.name}/r1"),
         "organization": hosted_id(Organization.PREFIX, world.name, "o1"),
     }
     await world.deps.store.transact(lambda writer: _write(world, writer, ids))
@@ -46,11 +61,13 @@ async def _write(world: TeamWorld, writer: Writer, ids: dict[str, NodeId]) -> No
         )
         for right in (Right.READ, Right.WRITE)
     ]
-    rights.append(replace(rights[-1], id=node_id("gra", f"{world.name}memory"), object_id=ids["memory"]))
+    rights.append(replace(rights[-1], id=node_id("gra", f"{world.name}memory"), object_id=world.node))
     await writer.put([Organization(id=ids["organization"], display_name="O", **base), *rights])
     await writer.link([Edge(type=EdgeType.MEMBER_OF, source=world.ana, target=ids["organization"])])
     await writer.increment(world.ana, "access_version")
     await _put_memory(world, writer, ids["memory"], base)
+    await _put_records(world, writer, ids, base)
+    await _put_run(world, writer, ids, base)
     pool = pool_of(world.workspace, world.atlas)
     await writer.put([BotPool(id=pool, pool=pool, bot_id=world.atlas, **base)])
     for node in _places(world, ids, base, pool):
@@ -99,6 +116,55 @@ async def _put_memory(world: TeamWorld, writer: Writer, memory: NodeId, base: di
     ]
     for node in nodes:
         await put_alone(writer, node, frozenset({workspace_rule(world.node, memory)}))
+
+
+async def _put_records(world: TeamWorld, writer: Writer, ids: dict[str, NodeId], base: dict[str, Any]) -> None:
+    """Write a record memory and the account of its records, which no outbound policy lets be reached."""
+    at = base["created_at"]
+    config = {"base_url": "http://127.0.0.1:9"}
+    provider = MemoryProvider(id=ids["provider"], type="mem0_oss", name="Ours", config=config, updated_at=at, **base)
+    facts = WorkspaceMemory(
+        id=ids["facts"],
+        pool=ids["facts"],
+        name="Facts",
+        kind="record",
+        type="mem0_oss",
+        provider_id=provider.id,
+        namespace="facts",
+        created_by=world.ana,
+        updated_by=world.ana,
+        updated_at=at,
+        **base,
+    )
+    await put_alone(writer, provider, frozenset({workspace_rule(world.node)}))
+    await put_alone(writer, facts, frozenset({workspace_rule(world.node, facts.id)}))
+
+
+async def _put_run(world: TeamWorld, writer: Writer, ids: dict[str, NodeId], base: dict[str, Any]) -> None:
+    """Write an agent, a thread that mounts the file memory, and its run, which is unfinished."""
+    at, mount = base["created_at"], Mount(name="team", memory_id=ids["memory"])
+    nodes: list[Node] = [
+        AgentProfile(id=ids["profile"], created_by=world.ana, name="Scout", updated_at=at, **base),
+        RunThread(id=ids["thread"], started=True, active_run=ids["work"], updated_at=at, **base),
+        WorkspaceRun(
+            id=ids["work"],
+            thread_id=ids["thread"],
+            agent_id=ids["profile"],
+            principal_id=world.ana,
+            input="Go on.",
+            state="accepted",
+            mounts=[mount.kept()],
+            **base,
+        ),
+        ThreadMount(
+            id=node_id(ThreadMount.PREFIX, f"{world.name}/t1/team"),
+            thread_id=ids["thread"],
+            **mount.kept(),
+            **base,
+        ),
+    ]
+    for node in nodes:
+        await put_alone(writer, node, frozenset({workspace_rule(world.node)}))
 
 
 def _places(world: TeamWorld, ids: dict[str, NodeId], base: dict[str, Any], pool: NodeId) -> list[Node]:

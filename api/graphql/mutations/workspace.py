@@ -9,13 +9,14 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import context
+from api.graphql.given import given_of, texts_of
 from api.graphql.scalars import JSON
-from api.graphql.tagging import tagged
+from api.graphql.tagging import refusing
 from api.graphql.types.workspace import MemoryFile, RestoredPath, WorkspaceMemory
 from graph.model.ids import NodeId
 from graph.model.nodes import workspace
 from graph.model.nodes.people import Right
-from graph.rules.memory_refusals import invalid
+from graph.rules.workspace_ids import outside
 from graph.services.access.commands import Command
 from graph.services.workspace import files, memories, revisions
 from graph.services.workspace.changing import Actor, actor_of
@@ -30,7 +31,7 @@ _Change = Callable[[Command, workspace.WorkspaceMemory, Actor], Awaitable[T]]
 class WorkspaceMutations:
     """What is done to memories and their files."""
 
-    @strawberry.mutation(description="Make a memory; providerId is that of the REST routes.")
+    @strawberry.mutation(description="Make a memory: of files, or of records at a provider.")
     async def create_memory(
         self,
         info: Info[Any, Any],
@@ -40,18 +41,18 @@ class WorkspaceMutations:
         type: str = FILES,
         guide: str | None = None,
         always_load: list[str] | None = None,
-        provider_id: str | None = None,
+        provider_id: strawberry.ID | None = None,
         namespace: str | None = None,
     ) -> WorkspaceMemory:
-        with tagged():
+        with refusing():
             new = NewMemory(
                 name=name,
                 description=description,
-                labels=_labels(labels),
+                labels=texts_of("labels", labels),
                 type=type,
                 guide=guide,
                 always_load=tuple(always_load or ()),
-                provider_id=provider_id,
+                provider_id=None if provider_id is None else outside(context(info).id(provider_id)),
                 namespace=namespace,
             )
             made = await context(info).run(info, lambda cmd: memories.create_memory(cmd, new))
@@ -77,9 +78,10 @@ class WorkspaceMutations:
             "guide": guide,
             "always_load": always_load,
         }
-        given = {field: value for field, value in asked.items() if value is not strawberry.UNSET}
-        with tagged():
-            _check_set(given)
+        with refusing():
+            given = given_of(asked, never_null=("name", "labels", "always_load"))
+            if "labels" in given:
+                given["labels"] = texts_of("labels", given["labels"])
 
             async def work(cmd: Command) -> workspace.WorkspaceMemory:
                 require_readable(cmd.facts, id_)
@@ -95,7 +97,7 @@ class WorkspaceMutations:
             require_readable(cmd.facts, id_)
             await memories.delete_memory(cmd, id_, [expected_etag])
 
-        with tagged():
+        with refusing():
             await context(info).run(info, work)
         return True
 
@@ -161,22 +163,5 @@ async def _changed(info: Info[Any, Any], memory_id: strawberry.ID, change: _Chan
         memory = await hold_memory(cmd, id_, verb, workspace.MemoryKind.FILE)
         return await change(cmd, memory, actor_of(cmd))
 
-    with tagged():
+    with refusing():
         return await context(info).run(info, work)
-
-
-def _check_set(given: dict[str, Any]) -> None:
-    """Refuse null where only another value may be set."""
-    for field in ("name", "labels", "always_load"):
-        if field in given and given[field] is None:
-            raise invalid(field, "is not null")
-    if "labels" in given:
-        given["labels"] = _labels(given["labels"])
-
-
-def _labels(given: Any) -> dict[str, str]:
-    if given is None:
-        return {}
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
-        raise invalid("labels", "is a map of texts")
-    return dict(given)

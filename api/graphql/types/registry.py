@@ -28,6 +28,8 @@ from api.graphql.types.knowledge import (
 from api.graphql.types.learning import Lesson, MemoLine, ResidentMemo, Skill, SkillOverlay
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
+from api.graphql.types.records import MemoryProvider
+from api.graphql.types.runs import AgentProfile, RunThread, WorkspaceRun
 from api.graphql.types.sessions import Session, SessionFact, SessionItem, Turn
 from api.graphql.types.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
 from graph.model.ids import NodeId
@@ -79,6 +81,10 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     workspace.WorkspaceMemory: WorkspaceMemory.from_domain,
     workspace.MemoryFile: MemoryFile.from_domain,
     workspace.MemoryRevision: MemoryRevision.from_domain,
+    workspace.MemoryProvider: MemoryProvider.from_domain,
+    workspace.AgentProfile: AgentProfile.from_domain,
+    workspace.RunThread: RunThread.from_domain,
+    workspace.WorkspaceRun: WorkspaceRun.from_domain,
 }
 """Every kind that clients may meet beside entries; what is not here is never shown."""
 
@@ -124,6 +130,10 @@ NODE_TYPES: tuple[type[Node], ...] = (
     WorkspaceMemory,
     MemoryFile,
     MemoryRevision,
+    MemoryProvider,
+    AgentProfile,
+    RunThread,
+    WorkspaceRun,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 from strawberry.types import Info
@@ -13,6 +13,8 @@ from api.graphql.ids import to_global
 from api.graphql.scalars import JSON
 from api.graphql.types.node import Node
 from api.graphql.types.people import Principal, principal_of
+from api.graphql.types.records import MemoryProvider
+from graph.model.ids import NodeId
 from graph.model.nodes import workspace
 from graph.model.time import Millis
 from graph.rules.memory_diff import Hunk, hunks
@@ -24,6 +26,12 @@ from graph.services.workspace.files import file_tag
 from graph.services.workspace.memories import memory_tag
 from graph.services.workspace.revisions import content_after
 from graph.store.query import By, Eq, Find, Range, both
+
+if TYPE_CHECKING:
+    from api.graphql.types.runs import WorkspaceRun
+
+Run = Annotated["WorkspaceRun", strawberry.lazy("api.graphql.types.runs")]
+"""Runs have mounts, and these have memories with files that runs wrote."""
 
 
 @strawberry.type
@@ -37,7 +45,7 @@ class MemoryFile(Node):
     version: int = strawberry.field(description="The last change that touched it.")
     etag: str
     description: str | None
-    run_id: str | None = strawberry.field(description="Of the run that changed it last.")
+    run_id: strawberry.ID | None = strawberry.field(description="Of the run that changed it last.")
     created_at: Millis
     updated_at: Millis
     node: strawberry.Private[workspace.MemoryFile]
@@ -53,7 +61,7 @@ class MemoryFile(Node):
             version=node.version,
             etag=file_tag(node),
             description=node.description,
-            run_id=outside(node.updated_by_run) if node.updated_by_run else None,
+            run_id=to_global(node.updated_by_run, node.workspace) if node.updated_by_run else None,
             created_at=node.created_at,
             updated_at=node.updated_at,
             node=node,
@@ -62,6 +70,10 @@ class MemoryFile(Node):
     @strawberry.field(description="Who changed it last.")
     async def updated_by(self, info: Info[Any, Any]) -> Principal:
         return await principal_of(info, self.node.updated_by)
+
+    @strawberry.field(description="The run that changed it last; null for who does not see runs.")
+    async def run(self, info: Info[Any, Any]) -> Run | None:
+        return await _run(info, self.node.updated_by_run)
 
 
 @strawberry.type
@@ -98,7 +110,7 @@ class MemoryRevision(Node):
     path: str
     op: str = strawberry.field(description="create, update, delete, move_out or move_in.")
     moved_path: str | None
-    run_id: str | None
+    run_id: strawberry.ID | None
     tool_call_id: str | None
     created_at: Millis
     previous_content: str | None
@@ -112,7 +124,7 @@ class MemoryRevision(Node):
             path=node.path,
             op=node.op,
             moved_path=node.moved_path,
-            run_id=outside(node.run_id) if node.run_id else None,
+            run_id=to_global(node.run_id, node.workspace) if node.run_id else None,
             tool_call_id=node.tool_call_id,
             created_at=node.created_at,
             previous_content=node.previous_content,
@@ -122,6 +134,10 @@ class MemoryRevision(Node):
     @strawberry.field
     async def principal(self, info: Info[Any, Any]) -> Principal:
         return await principal_of(info, self.node.principal_id)
+
+    @strawberry.field(description="The run that made it; null for who does not see runs.")
+    async def run(self, info: Info[Any, Any]) -> Run | None:
+        return await _run(info, self.node.run_id)
 
     @strawberry.field(description="What the change left; null where no file was left.")
     async def content(self, info: Info[Any, Any]) -> str | None:
@@ -147,7 +163,7 @@ class WorkspaceMemory(Node):
     description: str | None
     kind: str = strawberry.field(description="file or record.")
     type: str
-    provider_id: str | None = strawberry.field(description="In the REST routes.")
+    provider_id: strawberry.ID | None
     namespace: str | None
     guide: str | None = strawberry.field(description='Null inherits, "" is none.')
     always_load: list[str]
@@ -170,7 +186,7 @@ class WorkspaceMemory(Node):
             description=node.description,
             kind=node.kind,
             type=node.type,
-            provider_id=outside(node.provider_id) if node.provider_id else None,
+            provider_id=to_global(node.provider_id, node.workspace) if node.provider_id else None,
             namespace=node.namespace,
             guide=node.guide,
             always_load=list(node.always_load),
@@ -188,6 +204,12 @@ class WorkspaceMemory(Node):
     @strawberry.field(description="What a guide of null resolves to.")
     async def inherited_guide(self, info: Info[Any, Any]) -> str:
         return inherited_guide(self.node.kind, context(info).deps.memory_limits)
+
+    @strawberry.field(description="The account that holds its records; null for who does not see accounts.")
+    async def provider(self, info: Info[Any, Any]) -> MemoryProvider | None:
+        named = self.node.provider_id
+        node = await context(info).loaders.nodes.load(named) if named else None
+        return MemoryProvider.from_domain(node) if isinstance(node, workspace.MemoryProvider) else None
 
     @strawberry.field
     async def created_by(self, info: Info[Any, Any]) -> Principal:
@@ -216,6 +238,12 @@ class WorkspaceMemory(Node):
 
 def _labels(node: workspace.WorkspaceMemory) -> Any:
     return node.labels or {}
+
+
+async def _run(info: Info[Any, Any], id_: NodeId | None) -> WorkspaceRun | None:
+    from api.graphql.types.runs import workspace_run_of
+
+    return await workspace_run_of(info, id_)
 
 
 @strawberry.type

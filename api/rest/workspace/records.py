@@ -11,8 +11,8 @@ from api.rest.workspace.memories import opened
 from api.rest.workspace.record_shapes import RECORD, RECORDS, SEARCH, RecordBody, RecordQuery, record_json
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import MemoryKind, WorkspaceMemory
-from graph.services.workspace.providers import unavailable
-from graph.services.workspace.records_port import RecordActor, RecordBackend
+from graph.services.workspace.providers import backend_of
+from graph.services.workspace.records_port import RecordActor
 
 _NAMED_SEARCH = "search"
 
@@ -29,44 +29,38 @@ async def _list(call: WCall) -> Response:
     limit = DEFAULT_LIMIT if text is None else number(text)
     if not 1 <= limit <= MAX_LIMIT:
         raise invalid("limit", f"takes 1 to {MAX_LIMIT}")
-    page = await _records(call, memory).list(memory, limit=limit, cursor=call.query("cursor"))
+    page = await backend_of(call.deps, memory).list(memory, limit=limit, cursor=call.query("cursor"))
     return answer({"items": [record_json(record) for record in page.records], "next_cursor": page.next_cursor})
 
 
 async def _search(call: WCall) -> Response:
     memory = await _opened(call, Right.READ)
     body = await call.body(RecordQuery)
-    found = await _records(call, memory).search(memory, body.query, limit=body.limit)
+    found = await backend_of(call.deps, memory).search(memory, body.query, limit=body.limit)
     return answer({"items": [record_json(record) for record in found], "next_cursor": None})
 
 
 async def _add(call: WCall) -> Response:
     memory = await _opened(call, Right.RUN)
     body = await call.body(RecordBody)
-    return answer(record_json(await _records(call, memory).add(memory, body.text, _actor(call))), 201)
+    return answer(record_json(await backend_of(call.deps, memory).add(memory, body.text, _actor(call))), 201)
 
 
 async def _update(call: WCall) -> Response:
     memory = await _opened(call, Right.RUN)
     body = await call.body(RecordBody)
-    changed = await _records(call, memory).update(memory, _record_id(call), body.text, _actor(call))
+    changed = await backend_of(call.deps, memory).update(memory, _record_id(call), body.text, _actor(call))
     return answer(record_json(changed))
 
 
 async def _delete(call: WCall) -> Response:
     memory = await _opened(call, Right.RUN)
-    await _records(call, memory).delete(memory, _record_id(call), _actor(call))
+    await backend_of(call.deps, memory).delete(memory, _record_id(call), _actor(call))
     return answer(None)
 
 
 async def _opened(call: WCall, verb: Right) -> WorkspaceMemory:
     return await opened(call, verb, MemoryKind.RECORD)
-
-
-def _records(call: WCall, memory: WorkspaceMemory) -> RecordBackend:
-    if call.deps.records is None:
-        raise unavailable(memory.type)
-    return call.deps.records
 
 
 def _actor(call: WCall) -> RecordActor:

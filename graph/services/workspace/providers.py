@@ -13,7 +13,7 @@ from graph.model.access import SystemScope
 from graph.model.errors import RecordsFailed, WorkspaceRefused
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
-from graph.model.nodes.workspace import MemoryProvider
+from graph.model.nodes.workspace import MemoryProvider, WorkspaceMemory
 from graph.model.sealed import Sealed
 from graph.ports import RecordAccount, RecordWire
 from graph.rules.admin_chain import AdminOperation
@@ -31,6 +31,7 @@ from graph.services.access.session import Session as Reading
 from graph.services.deps import Deps
 from graph.services.knowledge.listing import Listing
 from graph.services.workspace.finding import require_verb
+from graph.services.workspace.records_port import RecordBackend
 from graph.store.port import Reader
 from graph.store.query import After, Eq, Find
 from graph.store.sealing import Place
@@ -185,6 +186,17 @@ def account_of(deps: Deps, provider: MemoryProvider) -> RecordAccount:
     """Return the account that a provider is, with its key."""
     config = provider.config if isinstance(provider.config, dict) else {}
     return RecordAccount(type=provider.type, base_url=str(config["base_url"]), key=_key_of(deps, provider))
+
+
+def backend_of(deps: Deps, memory: WorkspaceMemory) -> RecordBackend:
+    """Return what reads and changes the records of a memory.
+
+    Raises:
+        WorkspaceRefused: ``unavailable``: this process has nothing that does.
+    """
+    if deps.records is None:
+        raise unavailable(memory.type)
+    return deps.records
 
 
 def unavailable(type_: str) -> WorkspaceRefused:

@@ -56,7 +56,24 @@ async def list_revisions(
     first: int,
     after: After | None = None,
 ) -> Page[MemoryRevision]:
-    """Return changes, newest first; both filters hold (FM-74).
+    """Return the changes of a `revisions_query`.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `path`.
+    """
+    return await reading.page(revisions_query(reading, memory, path=path, run_id=run_id, first=first, after=after))
+
+
+def revisions_query(
+    reading: Reading,
+    memory: WorkspaceMemory,
+    *,
+    path: str | None = None,
+    run_id: NodeId | None = None,
+    first: int,
+    after: After | None = None,
+) -> Find[MemoryRevision]:
+    """Return the question for changes, newest first; both filters hold (FM-74).
 
     Raises:
         WorkspaceRefused: ``invalid_argument`` at `path`.
@@ -65,7 +82,7 @@ async def list_revisions(
     by_run = None if run_id is None else Eq("run_id", run_id)
     where = both(Eq("memory_id", memory.id), at_path, by_run)
     order = By("seq", descending=True)
-    return await reading.page(Find(kind=MemoryRevision, where=where, order=order, first=first, after=after))
+    return Find(kind=MemoryRevision, where=where, order=order, first=first, after=after)
 
 
 async def changes_since(reader: Reader, memory_id: NodeId, seq: int) -> tuple[MemoryRevision, ...]:

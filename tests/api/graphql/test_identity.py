@@ -278,7 +278,17 @@ ROWS: Mapping[str, Row] = {
     "Query.memoryFile": only_verbs('memoryFile(memoryId: {memory}, path: "a.md")'),
     "Query.memoryRevisions": only_verbs("memoryRevisions(memoryId: {memory})", PAGE),
     "Query.memoryRevision": only_verbs("memoryRevision(memoryId: {memory}, seq: 1)"),
-    "Mutation.createMemory": Row(call='createMemory(name: "M")', nothing="forbidden", by="nobody"),
+    "Query.memoryLog": Row(call="memoryLog(targetId: {memory})", selection=PAGE, nothing="forbidden", by="nobody"),
+    "Query.memoryProviders": Row(call="memoryProviders", selection=PAGE, nothing="forbidden"),
+    "Query.memoryProvider": only_verbs("memoryProvider(providerId: {provider})"),
+    "Query.memoryRecords": only_verbs("memoryRecords(memoryId: {facts})"),
+    "Query.memoryRecordSearch": only_verbs('memoryRecordSearch(memoryId: {facts}, query: "tea")'),
+    "Query.runThread": only_verbs("runThread(threadId: {thread})"),
+    "Query.agentProfile": only_verbs("agentProfile(agentId: {profile})"),
+    "Query.workspaceRun": only_verbs("workspaceRun(runId: {work})"),
+    "Mutation.createMemory": Row(
+        call='createMemory(name: "M", type: "mem0_oss", providerId: {provider})', nothing="forbidden"
+    ),
     "Mutation.updateMemory": only_verbs('updateMemory(memoryId: {memory}, expectedEtag: "x", name: "N")'),
     "Mutation.deleteMemory": only_verbs('deleteMemory(memoryId: {memory}, expectedEtag: "x")', ""),
     "Mutation.createMemoryFile": only_verbs('createMemoryFile(memoryId: {memory}, path: "b.md", content: "c")'),
@@ -293,6 +303,44 @@ ROWS: Mapping[str, Row] = {
     ),
     "Mutation.restoreMemoryRevision": only_verbs("restoreMemoryRevision(memoryId: {memory}, seq: 1)"),
     "Mutation.purgeMemoryHistory": only_verbs('purgeMemoryHistory(memoryId: {memory}, path: "a.md")', ""),
+    "Mutation.createMemoryProvider": Row(
+        call='createMemoryProvider(type: "mem0_oss", name: "P", config: {{base_url: "https://x"}})',
+        nothing="forbidden",
+        by="nobody",
+    ),
+    "Mutation.updateMemoryProvider": only_verbs(
+        'updateMemoryProvider(providerId: {provider}, expectedEtag: "x", enabled: false)'
+    ),
+    "Mutation.testMemoryProvider": only_verbs("testMemoryProvider(providerId: {provider})"),
+    "Mutation.addMemoryRecord": only_verbs('addMemoryRecord(memoryId: {facts}, text: "t")'),
+    "Mutation.updateMemoryRecord": only_verbs('updateMemoryRecord(memoryId: {facts}, recordId: "r", text: "t")'),
+    "Mutation.deleteMemoryRecord": only_verbs('deleteMemoryRecord(memoryId: {facts}, recordId: "r")', ""),
+    "Mutation.createRunThread": Row(
+        call='createRunThread(memories: [{{name: "team", memoryId: {memory}}}])', nothing="forbidden"
+    ),
+    "Mutation.archiveRunThread": only_verbs("archiveRunThread(threadId: {thread})"),
+    "Mutation.unarchiveRunThread": only_verbs("unarchiveRunThread(threadId: {thread})"),
+    "Mutation.compactRunThread": only_verbs("compactRunThread(threadId: {thread})", ""),
+    "Mutation.mountMemory": only_verbs(
+        'mountMemory(threadId: {thread}, expectedEtag: "x", name: "team", memoryId: {memory})'
+    ),
+    "Mutation.updateMemoryMount": only_verbs(
+        'updateMemoryMount(threadId: {thread}, name: "team", expectedEtag: "x", recall: false)'
+    ),
+    "Mutation.unmountMemory": only_verbs('unmountMemory(threadId: {thread}, name: "team", expectedEtag: "x")'),
+    "Mutation.createAgentProfile": Row(
+        call='createAgentProfile(name: "A", memoryMounts: [{{name: "team", memoryId: {memory}}}])',
+        nothing="forbidden",
+    ),
+    "Mutation.updateAgentProfile": only_verbs('updateAgentProfile(agentId: {profile}, expectedEtag: "x", name: "N")'),
+    "Mutation.acceptRun": only_verbs('acceptRun(threadId: {thread}, agentId: {profile}, input: "i")'),
+    "Mutation.startRunAttempt": only_verbs("startRunAttempt(runId: {work})"),
+    "Mutation.checkpointRun": only_verbs("checkpointRun(runId: {work})"),
+    "Mutation.completeRun": only_verbs('completeRun(runId: {work}, status: "completed")'),
+    "Mutation.forkRun": only_verbs("forkRun(runId: {work})"),
+    "Mutation.callRunTool": only_verbs(
+        'callRunTool(runId: {work}, tool: "memory_file_view", toolCallId: "c", arguments: {{memory: "team"}})'
+    ),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.dreamRunProgress": Row(call="dreamRunProgress(runId: {run})", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
@@ -380,6 +428,7 @@ async def test_nobody_and_an_expired_token_get_401(
     ids = dict.fromkeys(("entry", "other", "source", "record", "material"), gid(world.ana))
     ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana", "run", "job"), gid(world.ana))
     ids |= dict.fromkeys(("session", "talk", "agent", "organization", "memory"), gid(world.ana))
+    ids |= dict.fromkeys(("facts", "provider", "thread", "profile", "work"), gid(world.ana))
     answers = [await ask(client.as_(token), name, ids) for token in (None, expired)]
     assert [answer.status for answer in answers] == [401, 401]
     assert told(answers[0]) == told(answers[1])
