@@ -24,6 +24,8 @@ from api.graphql.http import BodyLimits, GraphQLEndpoint, failure
 from api.graphql.schema import build_schema
 from api.graphql.websocket import SubscriptionEndpoint
 from api.limits import Limits
+from api.mcp.place import Kit as McpKit
+from api.mcp.routes import mcp_routes
 from api.observability import PrometheusFigures, log_fault
 from api.rest.kit import Kit
 from api.rest.routes import surface_routes
@@ -85,6 +87,7 @@ def create_app(parts: Parts) -> Starlette:
         Route("/health/ready", _ready(parts.checks), methods=["GET"]),
         Route("/metrics", _metrics(parts.figures), methods=["GET"]),
         *surface_routes(Kit(deps=parts.deps, auth=parts.auth, models=parts.models)),
+        *mcp_routes(_mcp_kit(parts)),
         *console_routes(parts.settings, max_upload=MAX_UPLOAD),
         *parts.more_routes,
     ]
@@ -111,6 +114,17 @@ def make_executor(parts: Parts) -> Executor:
             aliases=limits.max_aliases,
             directives=limits.max_directives,
         ),
+    )
+
+
+def _mcp_kit(parts: Parts) -> McpKit:
+    server = parts.settings.server
+    return McpKit(
+        deps=parts.deps,
+        auth=parts.auth,
+        models=parts.models,
+        host=server.host,
+        allowed_origins=server.allowed_origins,
     )
 
 

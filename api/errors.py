@@ -93,6 +93,15 @@ WORKSPACE_STATES: Mapping[str, int] = {
 }
 """The HTTP status of each code of workspace memory (FM-6)."""
 
+_JSON_RPC: Mapping[int, int] = {
+    400: INVALID_PARAMS,
+    401: DENIED,
+    403: DENIED,
+    404: MISSING,
+    413: INVALID_PARAMS,
+    503: AWAY,
+}
+
 MASKED = "an unexpected fault; look it up in the log by the request id"
 
 
@@ -103,7 +112,8 @@ def row_of(error: BaseException) -> Row:
     (404, 'INTERNAL')
     """
     if isinstance(error, errors.WorkspaceRefused):
-        return Row(error.refusal, WORKSPACE_STATES.get(error.refusal, 409), CONFLICT)
+        status = WORKSPACE_STATES.get(error.refusal, 409)
+        return Row(error.refusal, status, _JSON_RPC.get(status, CONFLICT))
     for kind in type(error).__mro__:
         if kind in TABLE:
             return TABLE[kind]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from starlette.requests import HTTPConnection, Request
 
+CONVERSATION_HEADER = "rootward-conversation"
+"""Names the conversation in which an agent reads (KN-56)."""
+
 
 class TooLarge(Exception):
     """A body over the limit."""

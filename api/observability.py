@@ -55,6 +55,7 @@ HELP = {
     "request_seconds": "Time to answer a request.",
     "graphql_operations": "GraphQL operations by kind and outcome.",
     "graphql_errors": "Errors in GraphQL answers by code.",
+    "mcp_calls": "Calls of tools over MCP by endpoint and outcome.",
     "unexpected_faults": "Faults that were masked, by class.",
     "audience_mismatch": "Rows that the index let through and the law did not: always a bug.",
     "scrub_failed": "Erasures whose words the store could not clear out of its indexes and log yet.",

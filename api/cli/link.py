@@ -54,10 +54,7 @@ class Link:
         Raises:
             BadInput: there is none.
         """
-        given = self.chosen.environ.get(TOKEN, "")
-        if who is None and given:
-            return given
-        return places.read_token(places.token_file(self.chosen.settings.data_dir, who or places.ADMIN))
+        return token_of(self.chosen, who)
 
     async def run(self, query: str, /, *, token: str, **variables: Any) -> Any:
         """Run an operation and return its data.
@@ -125,6 +122,18 @@ async def linked(chosen: Chosen) -> AsyncIterator[Link]:
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url=_HERE, timeout=TIMEOUT_S) as http:
             yield Link(http=http, chosen=chosen, here=service.deps)
+
+
+def token_of(chosen: Chosen, who: str | None = None) -> str:
+    """Return the token of somebody by his file; for nobody in particular ``ROOTWARD_TOKEN``, else the admin's.
+
+    Raises:
+        BadInput: there is none.
+    """
+    given = chosen.environ.get(TOKEN, "")
+    if who is None and given:
+        return given
+    return places.read_token(places.token_file(chosen.settings.data_dir, who or places.ADMIN))
 
 
 def require_store(chosen: Chosen) -> None:

@@ -18,12 +18,11 @@ from starlette.responses import JSONResponse, Response
 
 from api.errors import row_of
 from api.graphql.execution import Executor, GraphQLRequest
-from api.incoming import TooLarge, address_of, body_of
+from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
 from graph.model.errors import BadInput, RootwardError, TooManyAttempts
 from graph.services.access.caller import Caller
 
 UPLOAD_HEADER = "rootward-upload"
-CONVERSATION_HEADER = "rootward-conversation"
 JSON_TYPE = "application/json"
 FORM_TYPE = "multipart/form-data"
 FORM_OVERHEAD = 65_536

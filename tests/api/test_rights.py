@@ -9,8 +9,11 @@ from starlette.routing import Route, WebSocketRoute
 
 from api.bootstrap import Service, build
 from api.graphql.schema import build_schema
-from api.rights import MUTATIONS, QUERIES, ROUTES, SUBSCRIPTIONS
+from api.mcp import knowledge
+from api.rights import MUTATIONS, QUERIES, ROUTES, SUBSCRIPTIONS, TOOLS
 from api.settings import Settings
+from dreaming.bots import confide_tool
+from graph.rules import run_tools
 
 
 @pytest.mark.req("AD-8")
@@ -29,6 +32,12 @@ def test_the_table_and_the_schema_name_the_same_operations() -> None:
 def test_the_table_and_the_application_name_the_same_routes(tmp_path: Path) -> None:
     settings = Settings.model_validate({"data_dir": tmp_path, "store": {"url": "memory:"}})
     assert routes(build(settings)) == set(ROUTES)
+
+
+@pytest.mark.req("AD-8")
+def test_the_table_and_the_endpoints_of_mcp_name_the_same_tools() -> None:
+    ours = {offer.name for offer in knowledge.TOOLS}
+    assert ours | {tool.name for tool in run_tools.TOOLS} | {confide_tool.NAME} == set(TOOLS)
 
 
 def routes(service: Service) -> set[str]:

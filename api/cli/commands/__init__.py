@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.commands import administering, asking, data, keys, local_models, server, watching
+from api.cli.commands import administering, asking, data, keys, local_models, mcp, server, watching
 
 
 def register(app: typer.Typer) -> None:
@@ -16,3 +16,4 @@ def register(app: typer.Typer) -> None:
     watching.register(app)
     administering.register(app)
     local_models.register(app)
+    mcp.register(app)

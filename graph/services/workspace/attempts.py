@@ -86,7 +86,7 @@ async def start_attempt(deps: Deps, caller: Caller, run_id: NodeId) -> Attempt:
     run, calls = await command(deps, caller, lambda cmd: _begin(cmd, start, given))
     return Attempt(
         number=run.attempts + 1,
-        instructions=_instructions(deps, start.mounts, memories),
+        instructions=instructions_of(deps, start.mounts, memories),
         preamble=given.preamble,
         tools=offered(served(start.mounts, memories), run.toolsets or {}),
         reports=given.reports,
@@ -111,6 +111,18 @@ async def principal_facts(reading: Reading, run: WorkspaceRun) -> ViewerFacts:
     """
     caller = reading.caller
     return await reading.facts_of(Caller(workspace=run.workspace, principal=run.principal_id, kind=caller.kind))
+
+
+def instructions_of(deps: Deps, mounts: Sequence[Mount], memories: Mapping[str, WorkspaceMemory]) -> str:
+    """Return what a model is told of its memories: name, kind, access and guide (MT-48)."""
+    parts = []
+    for mount in mounts:
+        memory = memories.get(mount.name)
+        if memory is not None:
+            guide = guide_of(memory, deps.memory_limits)
+            head = f"## {mount.name}\nkind: {memory.kind}\naccess: {mount.access}"
+            parts.append(f"{head}\n\n{guide.strip()}" if guide else head)
+    return "\n\n".join(["# Memories of this thread", *parts]) if parts else ""
 
 
 async def _look(reading: Reading, run_id: NodeId) -> _Start:
@@ -176,15 +188,3 @@ async def _begin(cmd: Command, start: _Start, given: _Given) -> tuple[WorkspaceR
         fields["delivered"] = given.delivered
     await cmd.writer.patch_many({run.id: fields})
     return run, await unsettled_calls(cmd, run.id)
-
-
-def _instructions(deps: Deps, mounts: Sequence[Mount], memories: Mapping[str, WorkspaceMemory]) -> str:
-    """Return what a model is told of its memories: name, kind, access and guide (MT-48)."""
-    parts = []
-    for mount in mounts:
-        memory = memories.get(mount.name)
-        if memory is not None:
-            guide = guide_of(memory, deps.memory_limits)
-            head = f"## {mount.name}\nkind: {memory.kind}\naccess: {mount.access}"
-            parts.append(f"{head}\n\n{guide.strip()}" if guide else head)
-    return "\n\n".join(["# Memories of this thread", *parts]) if parts else ""
