@@ -302,7 +302,30 @@ ROUTES: Mapping[str, Needs] = {
     "GET /v1/chats/{chatId}/confessions": Needs.READ,
     "GET /v1/chats/{chatId}/enrichments": Needs.READ,
     "GET /openapi.json": Needs.NOTHING,
+    "POST /mcp/knowledge": Needs.SIGNED_IN,
+    "POST /mcp/runs/{run}": Needs.VERB_RUN,
+    "POST /mcp/chats/{chat}": Needs.REPORTING,
     "GET /v1/sessions/{sessionId}": Needs.READ,
     "GET /v1/sessions/{sessionId}/memory": Needs.READ,
     "POST /v1/sessions/{sessionId}/memory": Needs.WRITE,
 }
+
+TOOLS: Mapping[str, Needs] = {
+    "search": Needs.SIGNED_IN,
+    "browse": Needs.SIGNED_IN,
+    "trace": Needs.SIGNED_IN,
+    "memory_file_view": Needs.VERB_READ,
+    "memory_file_grep": Needs.VERB_READ,
+    "memory_file_create": Needs.VERB_RUN,
+    "memory_file_edit": Needs.VERB_RUN,
+    "memory_file_append": Needs.VERB_RUN,
+    "memory_file_move": Needs.VERB_RUN,
+    "memory_file_delete": Needs.VERB_RUN,
+    "memory_record_search": Needs.VERB_READ,
+    "memory_record_list": Needs.VERB_READ,
+    "memory_record_add": Needs.VERB_RUN,
+    "memory_record_update": Needs.VERB_RUN,
+    "memory_record_delete": Needs.VERB_RUN,
+    "confide": Needs.REPORTING,
+}
+"""Tools of MCP. Those of a run act for the principal that accepted it, with the verbs that he has at the call."""
