@@ -25,6 +25,7 @@ _JSON: Final = "application/json"
 _STATES: Final = {
     200: "done",
     201: "made",
+    202: "begun: it goes on without the request",
     204: "done",
     304: "the version that If-None-Match names is current",
     400: "InvalidRequest: the body or an argument does not fit; `path` names the field",
@@ -66,6 +67,7 @@ class Operation:
         takes: shape of the body, if it has one.
         done: state of success.
         failure: shape of what an error answers with.
+        also: shapes of further states of success, where they differ from `gives`.
         errors: the other states, also of success; 304 and 428 bring the header with them that they answer.
         query: parameters of the query string, with their schemas; ``required`` beside them if they must be there.
         tag: whether `If-Match` must be there where 428 is among the errors.
@@ -78,6 +80,7 @@ class Operation:
     takes: type[BaseModel] | None = None
     done: int = 200
     failure: type[BaseModel] = Error
+    also: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
     errors: Sequence[int] = ALWAYS
     query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tag: bool = True
@@ -121,7 +124,8 @@ _Refs = Mapping[type[BaseModel], Mapping[str, Any]]
 def _schemas(operations: Iterable[Operation]) -> tuple[_Refs, dict[str, Any]]:
     found: set[type[BaseModel]] = {Error}
     for operation in operations:
-        found |= {shape for shape in (operation.gives, operation.takes, operation.failure) if shape is not None}
+        named = (operation.gives, operation.takes, operation.failure, *operation.also.values())
+        found |= {shape for shape in named if shape is not None}
     shapes = sorted(found, key=lambda shape: (shape.__name__, shape.__module__))
     refs, schemas = models_json_schema([(shape, "validation") for shape in shapes], ref_template=_REF)
     return {shape: refs[shape, "validation"] for shape in shapes}, dict(schemas["$defs"])
@@ -134,9 +138,10 @@ def _path_item(path: str, operations: Mapping[str, Operation], refs: _Refs) -> d
 
 
 def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
+    states = sorted({*operation.errors, *operation.also})
     answers = {
         operation.done: _content(operation.gives, operation.media, refs),
-        **{state: _content(_shape(operation, state), _JSON, refs) for state in sorted(set(operation.errors))},
+        **{state: _content(_shape(operation, state), _JSON, refs) for state in states},
     }
     made: dict[str, Any] = {
         "summary": operation.summary,
@@ -158,7 +163,7 @@ def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
 def _shape(operation: Operation, state: int) -> type[BaseModel] | None:
     if state >= 400:
         return operation.failure
-    return operation.gives if state < 300 else None
+    return operation.also.get(state, operation.gives) if state < 300 else None
 
 
 def _headers(operation: Operation) -> Sequence[dict[str, Any]]:
