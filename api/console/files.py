@@ -1,4 +1,4 @@
-"""The built files of the console, as answers: the page with a fresh nonce, hashed files for good, the rest checked anew.
+"""The built files of the console, as answers: the page with a fresh nonce, hashed files for good, others checked.
 
 Any path below /console that names no file is one of the console's own pages and gets the page: the browser decides
 what it shows. Files are looked up at each request, so that a new build is there without a restart.

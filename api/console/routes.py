@@ -28,6 +28,7 @@ def console_routes(settings: Settings, *, max_upload: int) -> list[BaseRoute]:
     """Return the routes of the console; none if it is switched off.
 
     Args:
+        settings: `console`, `oidc` and `graphql.graphiql` count.
         max_upload: bytes of the largest file that can be uploaded.
     """
     given = settings.console
