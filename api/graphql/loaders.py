@@ -9,13 +9,14 @@ from strawberry.dataloader import DataLoader
 
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.model.nodes.evidence import Source
+from graph.model.nodes.evidence import RoutingRule, Source
 from graph.model.nodes.learning import DreamRun
 from graph.model.nodes.work import AuditRecord
 from graph.rules.as_of import AsOf
 from graph.services.access.session import Session
 from graph.services.knowledge.audit_log import restored_by
 from graph.services.knowledge.blocks import blocks_of
+from graph.services.knowledge.conversations import routing_rules
 from graph.services.knowledge.entries import attributes_of, entry_views
 from graph.services.knowledge.first_pages import (
     first_audit,
@@ -25,6 +26,7 @@ from graph.services.knowledge.first_pages import (
     none_found,
 )
 from graph.services.knowledge.listing import Listing
+from graph.services.knowledge.mirrored import MirroredView, mirrored
 from graph.services.knowledge.nodes import NodeView, node_views
 from graph.services.knowledge.projection import projections
 from graph.services.knowledge.relations import RelationDirection
@@ -106,6 +108,16 @@ class Loaders:
     def views(self) -> DataLoader[NodeId, NodeView | None]:
         """The loader of nodes of any kind, with what they rest on."""
         return self.get("views", node_views, _none)
+
+    @property
+    def routing(self) -> DataLoader[NodeId, RoutingRule | None]:
+        """The loader of the rules by which channels that the caller sees are routed."""
+        return self.get("routing", routing_rules, _none)
+
+    @property
+    def mirrored(self) -> DataLoader[NodeId, MirroredView | None]:
+        """The loader of the documents that entries mirror."""
+        return self.get("mirrored", mirrored, _none)
 
     @property
     def restored_by(self) -> DataLoader[NodeId, tuple[AuditRecord, ...]]:

@@ -17,6 +17,7 @@ from api.graphql.types.people import (
     Principal,
     PrincipalConnection,
 )
+from graph.services.knowledge.entry_choices import Draft, DraftWarning, draft_warnings, entry_authors, entry_types
 from graph.services.knowledge.entry_list import entries
 from graph.services.knowledge.guide import curation_guide
 from graph.services.knowledge.owners import knowledge_bases, owners
@@ -68,6 +69,29 @@ class EntryQueries:
         ctx = context(info)
         view = await ctx.loaders.entries(as_of_of(as_of)).load(ctx.id(id))
         return None if view is None else Entry.from_domain(ctx, view)
+
+    @strawberry.field(description="Types that entries of an owner may have: the built-in ones and those of its guide.")
+    async def entry_types(self, info: Info[Any, Any], owner_id: strawberry.ID) -> list[str]:
+        ctx = context(info)
+        return list(await entry_types(ctx.session, ctx.id(owner_id)))
+
+    @strawberry.field(description="Who last changed an entry or block that the caller sees at an owner, by name.")
+    async def entry_authors(self, info: Info[Any, Any], owner_id: strawberry.ID) -> list[Principal]:
+        ctx = context(info)
+        return [Principal.from_domain(who) for who in await entry_authors(ctx.session, ctx.id(owner_id))]
+
+    @strawberry.field(description="Rules that bind agents and that these words would break; people may go on.")
+    async def draft_warnings(
+        self,
+        info: Info[Any, Any],
+        owner_id: strawberry.ID,
+        name: str | None = None,
+        type: str | None = None,
+        text: str | None = None,
+    ) -> list[DraftWarning]:
+        ctx = context(info)
+        draft = Draft(name=name, type=type, text=text)
+        return list(await draft_warnings(ctx.session, ctx.id(owner_id), draft))
 
     @strawberry.field
     async def curation_guide(self, info: Info[Any, Any], principal_id: strawberry.ID) -> CurationGuide | None:

@@ -29,6 +29,7 @@ class Channel(Node):
     kind: enums.ChannelKind
     display_name: str
     owner_id: strawberry.Private[NodeId]
+    node_id: strawberry.Private[NodeId]
 
     @classmethod
     def from_domain(cls, node: evidence.Channel) -> Channel:
@@ -37,11 +38,17 @@ class Channel(Node):
             kind=evidence.ChannelKind(node.kind),
             display_name=node.display_name,
             owner_id=node.owner_id,
+            node_id=node.id,
         )
 
     @strawberry.field
     async def owner(self, info: Info[Any, Any]) -> Principal:
         return await principal_of(info, self.owner_id)
+
+    @strawberry.field(description="Which memory its next conversation uses; null while nobody routed it.")
+    async def routing(self, info: Info[Any, Any]) -> RoutingRule | None:
+        found = await context(info).loaders.routing.load(self.node_id)
+        return None if found is None else RoutingRule.from_domain(found)
 
 
 @strawberry.type
@@ -231,3 +238,9 @@ async def source_of(info: Info[Any, Any], id_: NodeId) -> Source | None:
     """Return a source that the caller may see."""
     node = await context(info).loaders.nodes.load(id_)
     return Source.from_domain(node) if isinstance(node, evidence.Source) else None
+
+
+async def channel_of(info: Info[Any, Any], id_: NodeId | None) -> Channel | None:
+    """Return a channel that the caller sees."""
+    node = await context(info).loaders.nodes.load(id_) if id_ else None
+    return Channel.from_domain(node) if isinstance(node, evidence.Channel) else None

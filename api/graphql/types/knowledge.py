@@ -15,6 +15,7 @@ from api.graphql.scalars import JSON
 from api.graphql.types import enums
 from api.graphql.types.audit import AuditConnection, AuditRecord
 from api.graphql.types.dreaming import DreamRun, run_of
+from api.graphql.types.entry_marks import EntryMarks, EntryMirror
 from api.graphql.types.evidence import Source, SourceConnection
 from api.graphql.types.inputs import AsOf, as_of_of
 from api.graphql.types.node import Node
@@ -24,9 +25,12 @@ from graph.model.ids import NodeId
 from graph.model.nodes import knowledge
 from graph.model.time import Millis
 from graph.rules import as_of as times
+from graph.rules.operations.evidence import distinct_evidence
 from graph.services.knowledge import views
 from graph.services.knowledge.audit_log import entry_audit
 from graph.services.knowledge.blocks import block_versions
+from graph.services.knowledge.entry_marks import marks_of
+from graph.services.knowledge.projection import projection
 from graph.services.knowledge.relations import relations
 from graph.services.knowledge.sources import entry_sources
 
@@ -71,6 +75,8 @@ class BlockVersion(Node):
     authority: str | None
     condition: str | None
     conclusion: str | None
+    inferred_at: Millis | None
+    evidence_count: int = strawberry.field(description="Distinct sources among its citations that the caller sees.")
     valid_from: Millis | None
     valid_to: Millis | None
     from_precision: enums.Precision | None
@@ -97,6 +103,8 @@ class BlockVersion(Node):
             authority=node.authority,
             condition=node.condition,
             conclusion=node.conclusion,
+            inferred_at=node.inferred_at,
+            evidence_count=distinct_evidence(citation.source for citation in view.support.citations),
             valid_from=node.valid_from,
             valid_to=node.valid_to,
             from_precision=_precision(node.from_precision),
@@ -157,6 +165,12 @@ class Block(Node):
     )
     def position(self, info: Info[Any, Any]) -> int | Awaitable[int]:
         return self._place(info) if self.ordinal is None else self.ordinal
+
+    @strawberry.field(description="The entry whose body it is in; null where that is deleted.")
+    async def entry(self, info: Info[Any, Any]) -> Entry | None:
+        ctx = context(info)
+        found = await ctx.loaders.entries(times.NOW).load(self.entry_id)
+        return None if found is None else Entry.from_domain(ctx, found)
 
     async def _place(self, info: Info[Any, Any]) -> int:
         beside = await context(info).loaders.blocks(times.NOW).load(self.entry_id)
@@ -271,6 +285,7 @@ class Entry(Node):
     type: str
     aliases: list[str]
     summary: str
+    origin: str = strawberry.field(description="dreaming, human, agent, submission or mirror.")
     read_only: bool
     version: int
     created_at: Millis
@@ -286,6 +301,7 @@ class Entry(Node):
             type=view.type,
             aliases=list(view.aliases),
             summary=view.summary or "",
+            origin=view.origin,
             read_only=view.read_only,
             version=view.version,
             created_at=view.created_at,
@@ -305,6 +321,19 @@ class Entry(Node):
             raise NotFound
         return found
 
+    @strawberry.field(description="Who changed it last.")
+    async def last_modifier(self, info: Info[Any, Any]) -> Principal | None:
+        return None if self.view.last_modifier_id is None else await principal_of(info, self.view.last_modifier_id)
+
+    @strawberry.field
+    async def marks(self, info: Info[Any, Any]) -> EntryMarks:
+        return EntryMarks.from_domain(marks_of(await context(info).loaders.blocks(self.view.as_of).load(self.view.id)))
+
+    @strawberry.field(description="The document that it mirrors; null for entries of its own.")
+    async def mirror(self, info: Info[Any, Any]) -> EntryMirror | None:
+        found = await context(info).loaders.mirrored.load(self.view.id) if self.view.read_only else None
+        return None if found is None else EntryMirror.from_domain(found)
+
     @strawberry.field
     async def attributes(self, info: Info[Any, Any]) -> list[Attribute]:
         found = await context(info).loaders.attributes(self.view.as_of).load(self.view.id)
@@ -317,8 +346,11 @@ class Entry(Node):
         found = await ctx.loaders.blocks(moment).load(self.view.id)
         return [Block.from_domain(view, place) for place, view in enumerate(found)]
 
-    @strawberry.field
-    async def projection(self, info: Info[Any, Any]) -> str:
+    @strawberry.field(description="What agents read; with kbId, as an agent that writes to that knowledge base does.")
+    async def projection(self, info: Info[Any, Any], kb_id: strawberry.ID | None = None) -> str:
+        if kb_id is not None:
+            ctx = context(info)
+            return await projection(ctx.session, self.view.id, self.view.as_of, read_set_of=ctx.id(kb_id))
         return await context(info).loaders.projections(self.view.as_of).load(self.view.id)
 
     @strawberry.field

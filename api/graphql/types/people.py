@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 from strawberry.types import Info
@@ -16,6 +16,9 @@ from graph.model.ids import NodeId
 from graph.model.nodes import knowledge, people
 from graph.model.time import Millis
 from graph.rules.rights import rights_on
+
+if TYPE_CHECKING:
+    from api.graphql.types.evidence import Channel
 
 
 @strawberry.type
@@ -56,6 +59,7 @@ class KnowledgeBase(Node):
     version: int
     created_at: Millis
     owner_id: strawberry.Private[NodeId]
+    channel_id: strawberry.Private[NodeId | None]
 
     @classmethod
     def from_domain(cls, node: knowledge.KnowledgeBase) -> KnowledgeBase:
@@ -65,11 +69,20 @@ class KnowledgeBase(Node):
             version=node.version,
             created_at=node.created_at,
             owner_id=node.owner_id,
+            channel_id=node.channel_id,
         )
 
     @strawberry.field
     async def owner(self, info: Info[Any, Any]) -> Principal:
         return await principal_of(info, self.owner_id)
+
+    @strawberry.field(description="Its channel or private chat; null for the wider ones, and for who does not see it.")
+    async def channel(
+        self, info: Info[Any, Any]
+    ) -> Annotated[Channel, strawberry.lazy("api.graphql.types.evidence")] | None:
+        from api.graphql.types.evidence import channel_of
+
+        return await channel_of(info, self.channel_id)
 
 
 @strawberry.type
