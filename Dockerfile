@@ -7,7 +7,8 @@ COPY pyproject.toml README.md LICENSE ./
 COPY graph ./graph
 COPY dreaming ./dreaming
 COPY api ./api
-RUN /opt/rootward/bin/pip install --no-cache-dir -c constraints.txt '.[documents,models]'
+COPY client ./client
+RUN /opt/rootward/bin/pip install --no-cache-dir -c constraints.txt ./client '.[documents,models]'
 
 FROM python:3.12-slim
 RUN useradd --system --uid 10001 --home-dir /var/lib/rootward --create-home rootward

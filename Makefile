@@ -85,7 +85,7 @@ docs: $(READY) ## Draw the diagram of docs/architecture.md from the imports
 
 lock: $(READY) ## Choose the newest fitting version of every dependency, into constraints.txt
 	$(BIN)/uv pip compile --quiet --upgrade --all-extras --universal --python-version 3.11 --no-header \
-		--no-annotate --no-emit-index-url --no-emit-find-links -o constraints.txt pyproject.toml
+		--no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package rootward -o constraints.txt pyproject.toml
 
 clean: ## Remove the environment and all caches
 	rm -rf $(VENV) .cache api/console/dist console/dist console/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -31,6 +31,7 @@ from api.rest.kit import Kit
 from api.rest.routes import surface_routes
 from api.settings import Settings
 from dreaming.jobs import ModelMaker, no_models
+from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import RootwardError
 from graph.model.ids import IdSource
 from graph.services.deps import Deps
@@ -51,6 +52,7 @@ class Parts:
         checks: parts that must be ready before requests are taken, by name.
         lifespan: opens and closes what the process holds.
         models: makes models out of profiles, for what a request asks of a model itself.
+        sandbox: what is set for sandbox memory.
         more_routes: of other transports.
     """
 
@@ -61,6 +63,7 @@ class Parts:
     checks: Mapping[str, Check] = field(default_factory=dict)
     lifespan: Callable[[], AbstractAsyncContextManager[None]] | None = None
     models: ModelMaker = no_models
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
     more_routes: Sequence[BaseRoute] = ()
 
 
@@ -86,7 +89,7 @@ def create_app(parts: Parts) -> Starlette:
         Route("/health/live", _live, methods=["GET"]),
         Route("/health/ready", _ready(parts.checks), methods=["GET"]),
         Route("/metrics", _metrics(parts.figures), methods=["GET"]),
-        *surface_routes(Kit(deps=parts.deps, auth=parts.auth, models=parts.models)),
+        *surface_routes(Kit(deps=parts.deps, auth=parts.auth, models=parts.models, sandbox=parts.sandbox)),
         *mcp_routes(_mcp_kit(parts)),
         *console_routes(parts.settings, max_upload=MAX_UPLOAD),
         *parts.more_routes,

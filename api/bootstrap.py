@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -29,6 +29,7 @@ from api.settings import Settings, keyring_file, root_key_origin, store_file
 from dreaming.jobs import ModelMaker
 from dreaming.models.embedding_making import Embedders, http_reranker
 from dreaming.models.making import ProfileModels
+from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import SettingsInvalid, StoreUnavailable
 from graph.model.ids import IdSource, WorkspaceId
 from graph.model.time import Clock
@@ -45,6 +46,8 @@ from graph.store.observing import ObservingStore
 from graph.store.port import Store
 from graph.store.sealing import Keyring, Vault
 from graph.text.tokens import ApproximateTokenizer
+from rootward.models import Endpoint
+from rootward.sandbox.memory import MemoryGenerateConfig, MemoryLimits
 
 BLOBS_FOLDER = "blobs"
 MODELS_FOLDER = "models"
@@ -70,6 +73,7 @@ class Ports:
     models: ModelMaker | None = None
     session_memory: MemoryRules | None = None
     record_wire: RecordWire | None = None
+    sandbox: SandboxRules | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +112,7 @@ def build(
         checks={"store": _store_check(deps.store)},
         lifespan=lambda: running(deps, on_start),
         models=given.models or ProfileModels(credentials=from_environment(os.environ), figures=figures),
+        sandbox=given.sandbox or sandbox_rules(settings),
         more_routes=more_routes,
     )
     announce = store.announce if isinstance(store, EmbeddedStore) else _nobody
@@ -176,6 +181,23 @@ def purge_kind(settings: Settings) -> JobKind:
         name, allowed = "providers.operation_seconds", "less than half of the lease_seconds of outbox memory_purge"
         raise SettingsInvalid(f"{name} takes {allowed}", name=name, origin="settings", allowed=allowed)
     return purging_by(policy.max_attempts, policy.lease_seconds)
+
+
+def sandbox_rules(settings: Settings) -> SandboxRules:
+    """Return what is in force for sandbox memory (SB-121)."""
+    given = settings.sandbox_memory
+    return SandboxRules(
+        limits=MemoryLimits(**{field.name: getattr(given, field.name) for field in fields(MemoryLimits)}),
+        generate=MemoryGenerateConfig(
+            phase_one_model=given.phase_one_model,
+            phase_two_model=given.phase_two_model,
+            max_raw_memories_for_consolidation=given.max_raw_memories_for_consolidation,
+        ),
+        models={
+            name: Endpoint(base_url=one.base_url, api_key=one.api_key.get_secret_value(), model=one.model)
+            for name, one in given.models.items()
+        },
+    )
 
 
 def open_keyring(settings: Settings, clock: Clock, environ: Mapping[str, str] | None = None) -> FileKeyring:

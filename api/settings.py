@@ -6,6 +6,7 @@ the value came from and what is allowed. Settings of knowledge live in the store
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -205,6 +206,28 @@ class WorkspaceMemorySettings(_Section):
         return limits.checked()
 
 
+class SandboxModelSettings(_Section):
+    """Where a model of sandbox memory answers: an address that speaks OpenAI's Chat Completions."""
+
+    base_url: str = Field(pattern=r"^https?://.+$")
+    api_key: SecretStr = SecretStr("")
+    model: str = Field(min_length=1)
+
+
+class SandboxMemorySettings(_Section):
+    """Sandbox memory: what runtimes leave out, its limits, and its models by name (SB-121)."""
+
+    phase_one_model: str = Field(default="gpt-5.4-mini", min_length=1)
+    phase_two_model: str = Field(default="gpt-5.4", min_length=1)
+    max_raw_memories_for_consolidation: int = Field(default=256, ge=1, le=4_096)
+    phase_one_token_limit: int = Field(default=150_000, ge=1, le=10_000_000)
+    summary_token_limit: int = Field(default=15_000, ge=1, le=1_000_000)
+    phase_two_max_turns: int = Field(default=500, ge=1, le=10_000)
+    max_segment_bytes: int = Field(default=8_388_608, ge=1_024, le=67_108_864)
+    phase_seconds: float = Field(default=600, gt=0, le=7_200)
+    models: dict[str, SandboxModelSettings] = Field(default_factory=dict)
+
+
 class ProviderSettings(_Section):
     """How record backends are reached (RM-8, RM-15): `http_origins` may be private or plain HTTP."""
 
@@ -301,6 +324,7 @@ class Settings(_Section):
     worker: WorkerSettings = WorkerSettings()
     sessions: SessionsSettings = SessionsSettings()
     memory: WorkspaceMemorySettings = WorkspaceMemorySettings()
+    sandbox_memory: SandboxMemorySettings = SandboxMemorySettings()
     providers: ProviderSettings = ProviderSettings()
     outbox: OutboxSettings = OutboxSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -451,12 +475,22 @@ def _validated(values: Mapping[str, Given]) -> Settings:
 
 
 def _split(info: FieldInfo, value: Any) -> Any:
-    """Return a list for a text of a variable that stands for one: words between commas."""
+    """Return a list or mapping for a text of a variable that stands for one: words between commas."""
     if isinstance(value, str) and tuple in _origins(info):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, str) and dict in _origins(info):
-        return dict(part.split("=", 1) for part in value.split(",") if "=" in part)
+        return _mapping(value)
     return value
+
+
+def _mapping(text: str) -> Any:
+    """Return what a text of a variable stands for: JSON, or ``name=value`` between commas."""
+    if not text.lstrip().startswith("{"):
+        return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text  # it is refused as no mapping
 
 
 def _origins(info: FieldInfo) -> tuple[Any, ...]:

@@ -7,10 +7,11 @@ Source: AD-33, DR-8.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dreaming.models.port import ModelPort
+from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import LeaseLost, NotFound, ProfileUnavailable, VersionConflict
 from graph.model.fields import Json
 from graph.model.ids import NodeId
@@ -44,11 +45,13 @@ class WorkContext:
     Attributes:
         job: as it was claimed; `job.fence` numbers the claim.
         models: makes models out of profiles; see `dreaming.light_model`.
+        sandbox: what is set for sandbox memory, which has models of its own.
     """
 
     deps: Deps
     job: Job
     models: ModelMaker
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
 
     @property
     def agent(self) -> NodeId:

@@ -24,6 +24,8 @@ from dreaming.jobs import Handler, ModelMaker, PutOff, WorkContext, confirm_leas
 from dreaming.materials import learn_material
 from dreaming.records import purge_records
 from dreaming.resealing import reseal
+from dreaming.sandbox.closer import close_sandbox
+from dreaming.sandbox.rules import SandboxRules
 from dreaming.sessions import learn_session
 from dreaming.stage_a import dream_channel
 from dreaming.stage_b import dream_agent
@@ -32,7 +34,7 @@ from graph.model.fields import Json
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.rules import jobs as rules
-from graph.rules.jobs import JOB_KINDS, PURGE_RECORDS, RECOMPUTE_AUDIENCE, JobKind, JobState
+from graph.rules.jobs import CLOSE_SANDBOX, JOB_KINDS, PURGE_RECORDS, RECOMPUTE_AUDIENCE, JobKind, JobState
 from graph.services.admin.blobs import collect_blobs
 from graph.services.bots.runs import LEARN_BOT, arrange_bot_learning
 from graph.services.deps import Deps
@@ -65,6 +67,7 @@ async def _collect(work: WorkContext) -> Json:
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
+        CLOSE_SANDBOX: close_sandbox,
         "collect_blobs": _collect,
         "embed": make_vectors,
         "learn_agent": learn_agent,
@@ -113,6 +116,7 @@ class Worker:
     Attributes:
         kinds: how each kind of work is done.
         models: makes models out of profiles.
+        sandbox: what is set for sandbox memory.
         learners: so many jobs that ask models are done side by side.
         on_step: told the kind of a job and how it ended: ``done``, ``failed``, ``put_off``, ``lost``, ``dropped`` or
             ``handed_back``.
@@ -125,6 +129,7 @@ class Worker:
     handlers: Mapping[str, Handler] = field(default_factory=lambda: HANDLERS)
     kinds: Mapping[str, JobKind] = field(default_factory=lambda: JOB_KINDS)
     models: ModelMaker = no_models
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
     learners: int = 2
     on_step: Callable[[str, str], None] = lambda kind, outcome: None
     on_fault: Callable[[BaseException], None] = lambda error: None
@@ -253,7 +258,8 @@ class Worker:
     async def _try(self, job: Job, kind: JobKind) -> _Ending:
         try:
             async with asyncio.timeout(kind.limit_s):
-                result = await self.handlers[job.kind](WorkContext(deps=self.deps, job=job, models=self.models))
+                context = WorkContext(deps=self.deps, job=job, models=self.models, sandbox=self.sandbox)
+                result = await self.handlers[job.kind](context)
         except PutOff as wait:
             return _Ending(outcome="put_off", change=partial(rules.put_off, until=wait.until, code=wait.reason))
         except ModelBudgetSpent as spent:

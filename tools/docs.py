@@ -11,7 +11,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("graph", "dreaming", "api")
+PACKAGES = ("graph", "dreaming", "api", "rootward")
 
 _BEGIN, _END = "<!-- imports: drawn by `make docs` -->", "<!-- imports: end -->"
 _LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")

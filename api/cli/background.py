@@ -7,7 +7,7 @@ from pathlib import Path
 
 from api.adapters.anchor_file import AnchorFile
 from api.adapters.credentials import from_environment
-from api.bootstrap import purge_kind
+from api.bootstrap import purge_kind, sandbox_rules
 from api.observability import log_fault
 from api.settings import Settings
 from dreaming.models.making import ProfileModels
@@ -38,6 +38,7 @@ def make_worker(settings: Settings, deps: Deps) -> Worker:
         anchor_sink=anchor_sink(settings),
         kinds={**JOB_KINDS, PURGE_RECORDS: purge_kind(settings)},
         models=ProfileModels(credentials=from_environment(os.environ), figures=deps.figures),
+        sandbox=sandbox_rules(settings),
         on_fault=log_fault,
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -24,6 +24,7 @@ from api.incoming import TooLarge, address_of, body_of, request_id_of
 from api.observability import log_fault
 from api.rest.routing import SurfaceRoute
 from dreaming.jobs import ModelMaker
+from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import (
     BadInput,
     Forbidden,
@@ -60,11 +61,13 @@ class Kit:
 
     Attributes:
         models: makes models out of profiles, for what a request asks of a model itself.
+        sandbox: what is set for sandbox memory.
     """
 
     deps: Deps
     auth: Authenticator
     models: ModelMaker
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

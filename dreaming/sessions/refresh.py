@@ -6,12 +6,12 @@ another one runs, it waits until that has ended and reads what is still unread. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
 
 from dreaming.jobs import ModelMaker, WorkContext
 from dreaming.named_model import named_model
 from dreaming.sessions.learner import learn_session
+from dreaming.taking import LOOK_AGAIN_S, take
 from dreaming.worker import Worker
 from graph.model.errors import LeaseLost, MissingObject, ModelError, ModelFailed, StoreUnavailable, SurfaceConflict
 from graph.model.fields import Json
@@ -19,21 +19,17 @@ from graph.model.ids import NodeId
 from graph.model.nodes.sessions import Session
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
-from graph.rules.jobs import JOB_KINDS, JobState
 from graph.rules.session_memory import CONFLICT, NOT_FOUND
 from graph.services.access.caller import Caller
 from graph.services.access.session import Session as Reading
 from graph.services.access.session import read
 from graph.services.deps import Deps
-from graph.services.learning.jobs import find_job, job_id
+from graph.services.learning.jobs import job_id
 from graph.services.sessions.consolidations import LEARN_SESSION
 from graph.services.sessions.finding import find_session, open_session, require_write
 from graph.services.sessions.learning_due import session_key
 from graph.services.sessions.state import switches_of
 from graph.store.port import Writer
-
-LOOK_AGAIN_S: Final = 0.25
-KIND: Final = JOB_KINDS[LEARN_SESSION]
 
 
 async def refresh_session(deps: Deps, models: ModelMaker, caller: Caller, session_id: NodeId) -> Session:
@@ -112,13 +108,7 @@ class _Refresh:
 
     async def _claim(self, writer: Writer, owner: str) -> Job | None:
         key, now = session_key(self.session.id), self.deps.now()
-        await writer.lock([job_id(key)])
-        found = await find_job(writer, key)
-        if found is not None and _is_held(found, now):
-            return None
-        claimed = _claimed_by(found or self._made(key, now), owner, now, self.session.model)
-        await (writer.put([claimed]) if found is None else writer.patch_many({claimed.id: _changed(claimed)}))
-        return claimed
+        return await take(writer, self._made(key, now), owner, now)
 
     def _made(self, key: str, now: Millis) -> Job:
         return Job(
@@ -129,42 +119,6 @@ class _Refresh:
             subject_id=self.session.id,
             agent_id=self.session.agent_id,
             unique_key=key,
+            arguments={"turn": None, "model": self.session.model},
             due_at=now,
         )
-
-
-def _is_held(job: Job, now: Millis) -> bool:
-    return job.state == JobState.RUNNING and job.lease_until is not None and job.lease_until > now
-
-
-def _claimed_by(job: Job, owner: str, now: Millis, model: str | None) -> Job:
-    """Return the job as claimed; what a worker that died left of it begins afresh."""
-    return replace(
-        job,
-        state=str(JobState.RUNNING),
-        owner=owner,
-        fence=job.fence + 1,
-        attempts=1,
-        due_at=now,
-        again_at=None,
-        heartbeat_at=now,
-        lease_until=Millis(now + KIND.lease_s * 1_000),
-        last_error=None,
-        arguments={"turn": None, "model": model},
-    )
-
-
-def _changed(job: Job) -> dict[str, Json]:
-    names = (
-        "state",
-        "owner",
-        "fence",
-        "attempts",
-        "due_at",
-        "again_at",
-        "heartbeat_at",
-        "lease_until",
-        "last_error",
-        "arguments",
-    )
-    return {name: getattr(job, name) for name in names}

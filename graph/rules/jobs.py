@@ -53,6 +53,7 @@ RECOMPUTE_AUDIENCE = "recompute_audience"
 """The kind whose open jobs say which pools are read by proof (`graph.services.access.by_proof`)."""
 
 PURGE_RECORDS = "purge_records"
+CLOSE_SANDBOX = "close_sandbox"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +139,16 @@ JOB_KINDS: Mapping[str, JobKind] = MappingProxyType(
             budget="what its bot may spend",
             built=True,
         ),
-        "close_sandbox": _model("Keeps what is worth keeping of a sandbox that closed."),
+        CLOSE_SANDBOX: JobKind(
+            what="Makes memory of what was recorded in a sandbox that closes.",
+            backoff_s=MODEL_BACKOFF_S,
+            attempts=PARK_AFTER,
+            lease_s=60,
+            heartbeat_s=15,
+            limit_s=14_400,
+            budget="the turns and seconds of its phases",
+            built=True,
+        ),
         PURGE_RECORDS: JobKind(
             what="Deletes the records of a deleted memory at their backend; at the end their namespace is free.",
             backoff_s=(5, 30, 120, 600, 3_600),

@@ -122,6 +122,9 @@ class DescribedService:
             "limit": 5,
             "manifest": {"entries": {"README.md": {"type": "file", "content": "# Desk"}}},
             "snapshot_id": self._ids["snapshot_id"],
+            "memory": {"layout": {"memories_dir": "memories"}},
+            "segment": {"input": "Tabs, please.", "terminal_metadata": {"terminal_state": "completed"}},
+            "conversation_id": "desk",
             **dict.fromkeys(("guide", "description", "provider_id", "namespace", "parent_run_id")),
             **{name: [] for name in ("memories", "memory_mounts", "always_load")},
             **{name: {} for name in ("labels", "toolsets")},
@@ -198,7 +201,9 @@ class DescribedService:
         entry = {"type": "file", "content": "en\n"}
         made = await ana.ok("POST", "//sandbox-sessions", {"manifest": {"entries": {"notes/style.md": entry}}})
         snapshot = await ana.ok("POST", f"//sandbox-sessions/{made['id']}/snapshots")
+        closing = await ana.ok("POST", "//sandbox-sessions", {})
         self._ids |= {"session_id": made["id"], "snapshot_id": snapshot["id"]}
+        self._other_ids["/close"] = {"session_id": closing["id"]}
         self._other_ids["/sandbox-sessions"] = {"path": "notes/style.md"}
 
     async def _material(self, world: TeamWorld) -> None:

@@ -96,12 +96,13 @@ class WCall(Call):
         given = ",".join(self.request.headers.getlist("if-none-match"))
         return tag in {one.strip().removeprefix("W/") for one in given.split(",")}
 
-    async def body(self, shape: type[B], most: int = MAX_BODY_BYTES) -> B:
+    async def body(self, shape: type[B], *, most: int = MAX_BODY_BYTES, limit: int | None = None) -> B:
         """Return the body in a shape.
 
         Args:
             shape: that it must have.
             most: so many bytes are read.
+            limit: what a refusal names, if it is another number.
 
         Raises:
             WorkspaceRefused: ``invalid_argument`` at the field, ``payload_too_large``.
@@ -111,7 +112,7 @@ class WCall(Call):
             given = parsed(await body_of(self.request, most))
             return shape.model_validate(given, strict=True)
         except TooLarge:
-            raise WorkspaceRefused("payload_too_large", "the body is too large", limit=most) from None
+            raise WorkspaceRefused("payload_too_large", "the body is too large", limit=limit or most) from None
         except ValidationError as error:
             raise invalid(path_of(error, given), "does not fit") from None
         except InvalidRequest as error:

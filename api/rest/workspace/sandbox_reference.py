@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, Field
 
@@ -17,13 +17,18 @@ from api.rest.workspace.memory_reference import (
 )
 from api.rest.workspace.memory_shapes import ContentBody
 from api.rest.workspace.sandbox_shapes import (
+    CLOSE,
     FILE,
     FILES,
+    ROLLOUTS,
+    RUNS,
     SANDBOX,
     SANDBOXES,
     SESSION_SNAPSHOTS,
     SNAPSHOT,
+    NewRunBody,
     NewSandboxBody,
+    RolloutBody,
 )
 
 
@@ -33,13 +38,6 @@ class SandboxRow(BaseModel):
     id: str
     status: Literal["open", "closing", "closed"]
     created_at: str
-
-
-class SandboxView(SandboxRow):
-    """A sandbox session."""
-
-    closed_at: str | None
-    report: dict[str, Any] | None = Field(description="what closing did")
 
 
 class SandboxFileRow(BaseModel):
@@ -74,6 +72,67 @@ class SnapshotView(BaseModel):
     created_at: str
 
 
+class BegunRunView(BaseModel):
+    """What a run starts with."""
+
+    developer_prompt: str | None = Field(description="what it is told of memory")
+    capabilities_required: list[str]
+
+
+class RecordedView(BaseModel):
+    """Where a run was recorded."""
+
+    rollout_id: str
+    path: str
+    segment_count: int
+    updated_at: str
+
+
+class NotRecordedView(BaseModel):
+    """A run whose memory generates nothing."""
+
+    recorded: Literal[False]
+
+
+class ExtractionView(BaseModel):
+    """What became of one conversation."""
+
+    rollout_id: str
+    status: Literal["extracted", "empty", "failed"]
+    error: str | None = Field(default=None, description="a code; there only if it failed")
+
+
+class ConsolidationView(BaseModel):
+    """What became of the memory of a layout."""
+
+    status: Literal["completed", "skipped", "failed"]
+    selected: list[str]
+    removed: list[str]
+    error: str | None = Field(default=None, description="a code; there only if it failed")
+
+
+class LayoutReportView(BaseModel):
+    """Both phases of one layout."""
+
+    memories_dir: str
+    sessions_dir: str
+    phase_one: list[ExtractionView]
+    phase_two: ConsolidationView
+
+
+class ReportView(BaseModel):
+    """What closing did."""
+
+    layouts: list[LayoutReportView]
+
+
+class SandboxView(SandboxRow):
+    """A sandbox session."""
+
+    closed_at: str | None
+    report: ReportView | None = Field(description="what closing did")
+
+
 REFERENCE: Final[Reference] = {
     SANDBOXES: {
         "POST": Operation(
@@ -94,6 +153,37 @@ REFERENCE: Final[Reference] = {
             failure=Failure,
             errors=READ_STATES,
         ),
+    },
+    RUNS: {
+        "POST": Operation(
+            summary="Begin a run: reserve its layout, and get what it is told of memory",
+            takes=NewRunBody,
+            gives=BegunRunView,
+            done=201,
+            failure=Failure,
+            errors=CHANGE_STATES,
+        )
+    },
+    ROLLOUTS: {
+        "POST": Operation(
+            summary="Record a finished run",
+            takes=RolloutBody,
+            gives=RecordedView,
+            done=201,
+            failure=Failure,
+            also={200: NotRecordedView},
+            errors=(200, *CHANGE_STATES),
+        )
+    },
+    CLOSE: {
+        "POST": Operation(
+            summary="Make memory of what was recorded; with wait=false in the background (202)",
+            gives=ReportView,
+            failure=Failure,
+            also={202: SandboxView},
+            errors=(202, *LIST_STATES),
+            query={"wait": {"type": "boolean", "default": True}},
+        )
     },
     FILES: {
         "GET": Operation(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from api.rest.workspace.memory_shapes import Shape
+from dreaming.sandbox.options import MemoryOptions
 from graph.model.nodes.sandbox import SandboxFile, SandboxSession, SandboxSnapshot
 from graph.model.time import render
 from graph.rules.workspace_ids import outside
@@ -42,6 +43,87 @@ class NewSandboxBody(Shape):
 
     manifest: ManifestBody | None = None
     snapshot_id: _Text | None = None
+
+
+class ReadBody(Shape):
+    """How an agent reads memory."""
+
+    live_update: bool = True
+
+
+class GenerateBody(Shape):
+    """How memory is made when the session closes; what is left out is as the service is set."""
+
+    max_raw_memories_for_consolidation: int = Field(default=256, ge=1, le=4_096)
+    phase_one_model: _Text = ""
+    phase_two_model: _Text = ""
+    extra_prompt: _Text | None = None
+
+
+class LayoutBody(Shape):
+    """Where memory lies."""
+
+    memories_dir: _Text = "memories"
+    sessions_dir: _Text = "sessions"
+
+
+class MemoryBody(Shape):
+    """The memory of an agent; null or false is off, true or left out the defaults (SB-107)."""
+
+    read: ReadBody | bool | None = True
+    generate: GenerateBody | bool | None = True
+    layout: LayoutBody | None = None
+
+
+class NewRunBody(Shape):
+    """A run that begins."""
+
+    memory: MemoryBody
+
+
+class TerminalBody(Shape):
+    """How a run ended."""
+
+    terminal_state: Literal[
+        "completed", "interrupted", "cancelled", "failed", "max_turns_exceeded", "guardrail_tripped"
+    ]
+    exception_type: _Text | None = None
+    exception_message: _Text | None = None
+    has_final_output: bool = False
+
+
+class SegmentBody(Shape):
+    """One finished run: what the user said, what the agent said and did."""
+
+    input: _Text | list[dict[str, Any]] = Field(description="of this run alone: a text, or items")
+    generated_items: list[dict[str, Any]] = Field(default_factory=list)
+    interruptions: list[dict[str, Any]] | None = Field(default=None, description="calls that wait for approval")
+    terminal_metadata: TerminalBody
+    final_output: Any = None
+
+
+class RolloutBody(Shape):
+    """A run that ended; the first id that is given names its conversation (SB-53)."""
+
+    conversation_id: _Text | None = None
+    session_id: _Text | None = None
+    group_id: _Text | None = None
+    layout: LayoutBody | None = None
+    generate: GenerateBody | bool | None = True
+    segment: SegmentBody
+
+
+def options_of(body: MemoryBody | RolloutBody) -> MemoryOptions:
+    """Return what a body says of an agent's memory; a rollout reads nothing."""
+    return MemoryOptions(
+        read=_given(body.read) if isinstance(body, MemoryBody) else None,
+        generate=_given(body.generate),
+        layout=None if body.layout is None else body.layout.model_dump(exclude_unset=True),
+    )
+
+
+def _given(option: Shape | bool | None) -> dict[str, Any] | bool | None:
+    return option.model_dump(exclude_unset=True) if isinstance(option, Shape) else option
 
 
 def sandbox_row(session: SandboxSession) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from api.rest.workspace import (
     runs,
     sandbox_files,
     sandbox_reference,
+    sandbox_runs,
     sandboxes,
     threads,
     tools,
@@ -41,6 +42,7 @@ def table() -> Mapping[str, Mapping[str, WHandler]]:
         **tools.table(),
         **sandboxes.table(),
         **sandbox_files.table(),
+        **sandbox_runs.table(),
     }
 
 
