@@ -25,6 +25,11 @@ function serverFault(message: string, extensions: Record<string, unknown>): Faul
   return { code: typeof code === 'string' ? code : 'INTERNAL', message, details }
 }
 
+const PASSING = new Set([UNREACHABLE, UNAUTHENTICATED, 'STORE_UNAVAILABLE', 'INTERNAL'])
+
+/** Whether it says nothing about what was asked for, and may be over the next time. */
+export const passes = (fault: Fault): boolean => PASSING.has(fault.code)
+
 /** Only who signs in again can go on; the page stays as it is. */
 export function asksForSignIn(error: CombinedError): boolean {
   return faultOf(error).code === UNAUTHENTICATED

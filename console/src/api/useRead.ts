@@ -1,14 +1,16 @@
 /** Reads of a page. What is shown always belongs to the variables of now, also if an older answer comes late (CO-3). */
 import { type AnyVariables, createRequest, type TypedDocumentNode } from '@urql/core'
-import { useCallback, useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { useQuery } from 'urql'
 
 import { useSessionState } from '../session/current'
-import { type Fault, faultOf } from './fault'
+import { type Fault, faultOf, passes } from './fault'
 
 export type Read<D> = {
   data: D | undefined
   fault: Fault | undefined
+  /** Why it could not be read again just now; what was read before stays, with all that is typed on it (CO-8). */
+  lost: Fault | undefined
   loading: boolean
   /** Ask again; what is there stays until the answer. */
   reload: () => void
@@ -27,9 +29,16 @@ export function useRead<D, V extends AnyVariables>(
   }, [execute])
   useAgainAfterSignIn(reload)
   useEvery(reload, options.everyMs)
+  const [kept, setKept] = useState<{ key: number; data: D }>()
+  if (mine && result.data !== undefined && result.data !== kept?.data) {
+    setKept({ key: wanted, data: result.data })
+  }
+  const fault = mine && result.error && !result.data ? faultOf(result.error) : undefined
+  const before = kept?.key === wanted && fault && passes(fault) ? kept.data : undefined
   return {
-    data: mine ? result.data : undefined,
-    fault: mine && result.error && !result.data ? faultOf(result.error) : undefined,
+    data: mine ? (result.data ?? before) : undefined,
+    fault: before === undefined ? fault : undefined,
+    lost: before === undefined ? undefined : fault,
     loading: !options.pause && (!mine || result.fetching),
     reload,
   }

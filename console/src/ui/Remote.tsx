@@ -26,5 +26,11 @@ export function Remote<D, T>({
   if (read.fault) return <FaultNotice fault={read.fault} retry={read.reload} />
   if (read.data === undefined) return <Loading />
   const found = pick(read.data)
-  return found === null || found === undefined ? <NotFound /> : <>{children(found)}</>
+  if (found === null || found === undefined) return <NotFound />
+  return (
+    <>
+      {read.lost && <FaultNotice fault={read.lost} retry={read.reload} />}
+      {children(found)}
+    </>
+  )
 }
