@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -52,6 +53,22 @@ class SettingSpec:
     per_agent: bool = False
     nullable: bool = False
     unit: str = ""
+
+
+class SettingType(StrEnum):
+    """What a setting takes, for who draws a form."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+    TEXTS = "texts"
+
+    @classmethod
+    def of(cls, spec: SettingSpec) -> SettingType:
+        """Return the type of a setting."""
+        kinds = {bool: cls.BOOLEAN, int: cls.INTEGER, float: cls.NUMBER, str: cls.TEXT, tuple: cls.TEXTS}
+        return kinds[spec.type]
 
 
 def _dream(

@@ -27,6 +27,7 @@ __all__ = [
     "RestorePlan",
     "RestoreStep",
     "State",
+    "may_be_undone",
     "needs",
     "newest_first",
     "plan_restore",
@@ -114,6 +115,11 @@ def newest_first(records: Iterable[SealedAudit]) -> list[SealedAudit]:
     return ordered
 
 
+def may_be_undone(record: SealedAudit) -> bool:
+    """Tell whether a record is of an operation that can be undone, and still has the images that it commits to."""
+    return is_restorable(record.draft.operation) and keeps_images(record)
+
+
 def require_undoable(records: Iterable[SealedAudit]) -> None:
     """Return if each of these records tells what was before, and may be undone at all. Ask before anything else.
 
@@ -121,7 +127,7 @@ def require_undoable(records: Iterable[SealedAudit]) -> None:
         NotRestorable: an operation of KN-103, or a record whose images were erased, never were, or are no longer those
             that it commits to; details: `records`.
     """
-    refused = [record.id for record in records if not (is_restorable(record.draft.operation) and keeps_images(record))]
+    refused = [record.id for record in records if not may_be_undone(record)]
     if refused:
         raise NotRestorable("leave out the records that cannot be restored", records=tuple(refused))
 

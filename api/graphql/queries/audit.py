@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import strawberry
@@ -11,9 +12,10 @@ from api.graphql.connection import Cursors, check_first, connection_of
 from api.graphql.context import RequestContext, context
 from api.graphql.types.audit import AuditConnection, AuditRecord
 from api.graphql.types.inputs import AuditFilter, audit_filter_of
+from api.graphql.types.people import Principal, principal_of
 from api.graphql.types.restoring import RestorePreview
 from graph.rules.audit_following import ChainReport
-from graph.services.knowledge.audit_log import audit_log
+from graph.services.knowledge.audit_log import audit_actors, audit_log
 from graph.services.knowledge.audit_verify import AuditVerification as Verification
 from graph.services.knowledge.audit_verify import PoolReport, verify_audit
 from graph.services.knowledge.chain_checks import note_verification
@@ -105,6 +107,12 @@ class AuditQueries:
         cursors = Cursors.of("auditLog", {"filter": repr(wanted), "caller": ctx.caller.principal})
         listing = await audit_log(ctx.session, wanted, first=check_first(first), after=cursors.decode(after))
         return connection_of(AuditConnection, listing, AuditRecord.from_domain, cursors, after)
+
+    @strawberry.field(description="Who did what the audit of an agent's knowledge tells, by id.")
+    async def audit_actors(self, info: Info[Any, Any], owner_id: strawberry.ID) -> list[Principal]:
+        ctx = context(info)
+        found = await audit_actors(ctx.session, ctx.id(owner_id))
+        return list(await asyncio.gather(*(principal_of(info, actor) for actor in found)))
 
     @strawberry.field
     async def verify_audit(self, info: Info[Any, Any], from_seq: int | None = 1) -> AuditVerification:

@@ -117,7 +117,12 @@ class Setting:
     name: str
     value: JSON | None
     default: JSON | None
-    allowed: str
+    allowed: str = strawberry.field(description="In words, which values it takes.")
+    takes: enums.SettingType
+    nullable: bool
+    low: float | None = strawberry.field(description="Least number that it takes; null is open.")
+    high: float | None = strawberry.field(description="Greatest number that it takes; null is open.")
+    above: bool = strawberry.field(description="True if `low` itself is not taken.")
     unit: str
     per_agent: bool
     origin: str
@@ -130,6 +135,11 @@ class Setting:
             value=JSON(view.value),
             default=JSON(view.default),
             allowed=view.allowed,
+            takes=view.takes,
+            nullable=view.spec.nullable,
+            low=view.spec.low,
+            high=view.spec.high,
+            above=view.spec.above,
             unit=view.unit,
             per_agent=view.per_agent,
             origin=view.origin,

@@ -19,6 +19,8 @@ from api.graphql.types.people import KnowledgeBase, Principal, base_of, principa
 from graph.model.ids import NodeId
 from graph.model.nodes import work
 from graph.model.time import Millis
+from graph.rules.audit_chain import SealedAudit
+from graph.rules.restore import may_be_undone
 
 
 @strawberry.type
@@ -82,6 +84,12 @@ class AuditRecord(Node):
     @strawberry.field(description="The run of Dreaming that did it; null for who does not see the run.")
     async def dream_run(self, info: Info[Any, Any]) -> DreamRun | None:
         return await run_of(info, self.record.dream_run_id)
+
+    @strawberry.field(
+        description="Whether it can be undone at all, whatever the present may say against it."
+    )
+    def restorable(self) -> bool:
+        return may_be_undone(SealedAudit.from_node(self.record))
 
     @strawberry.field
     async def restores(self, info: Info[Any, Any]) -> AuditRecord | None:

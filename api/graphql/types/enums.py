@@ -17,9 +17,11 @@ from graph.rules.alerts import Severity
 from graph.rules.embedding import VectorKind
 from graph.rules.ingest import Arrival
 from graph.rules.jobs import JobState
+from graph.rules.knowledge_settings import SettingType
 from graph.rules.lint import LintRule
 from graph.rules.proof import Reason as ProofReason
 from graph.rules.provenance import Direction as ProvenanceDirection
+from graph.rules.review import ReviewView
 from graph.rules.scopes import MemoryScope
 from graph.services.knowledge.provenance_export import ProvenanceFormat
 from graph.services.knowledge.relations import RelationDirection
@@ -45,6 +47,8 @@ SHOWN = (
     strawberry.enum(DreamTrigger, name="DreamTrigger"),
     strawberry.enum(Severity),
     strawberry.enum(LintRule),
+    strawberry.enum(SettingType),
+    strawberry.enum(ReviewView),
     strawberry.enum(StuckAction),
     strawberry.enum(VectorKind),
     strawberry.enum(MemoryScope),
@@ -97,8 +101,10 @@ __all__ = [
     "ProvenanceFormat",
     "RelationDirection",
     "ResultKind",
+    "ReviewView",
     "Right",
     "RunState",
+    "SettingType",
     "Severity",
     "SourceKind",
     "SourceState",

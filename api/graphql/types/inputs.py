@@ -44,8 +44,12 @@ class EntryFilter:
 
 @strawberry.input
 class AuditFilter:
-    """What the audit is narrowed by: AND between filters, OR within one; `to` is exclusive (KN-89)."""
+    """What the audit is narrowed by: AND between filters, OR within one; `to` is exclusive (KN-89).
 
+    With `ownerId` only the knowledge bases of that agent are asked.
+    """
+
+    owner_id: strawberry.ID | None = None
     kb_ids: list[strawberry.ID] | None = None
     operations: list[str] | None = None
     actor_ids: list[strawberry.ID] | None = None
@@ -94,6 +98,7 @@ def entry_filter_of(ctx: RequestContext, given: EntryFilter | None) -> entry_lis
 def audit_filter_of(ctx: RequestContext, given: AuditFilter) -> audit_log.AuditFilter:
     """Return a filter with internal ids."""
     return audit_log.AuditFilter(
+        owner_id=None if given.owner_id is None else ctx.id(given.owner_id),
         kb_ids=ctx.ids(given.kb_ids),
         operations=None if given.operations is None else tuple(given.operations),
         actor_ids=ctx.ids(given.actor_ids),

@@ -10,7 +10,7 @@ from graph.model.errors import BadInput, NotFound, VersionConflict
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.people import Principal, PrincipalKind, SettingValue
 from graph.rules.admin_chain import AdminOperation
-from graph.rules.knowledge_settings import SPECS, SettingSpec, allowed, checked
+from graph.rules.knowledge_settings import SPECS, SettingSpec, SettingType, allowed, checked
 from graph.services.access.admin_log import record_admin
 from graph.services.access.caller import workspace_node
 from graph.services.access.commands import Command
@@ -33,6 +33,7 @@ class SettingView:
         origin: ``default``, ``workspace`` or ``agent``.
         version: of the stored value; 0 while it is the default. The `expected_version` of the next write.
         per_agent: whether an agent may have a value of its own.
+        spec: the line of the table.
     """
 
     name: str
@@ -43,6 +44,12 @@ class SettingView:
     origin: str
     version: int
     per_agent: bool
+    spec: SettingSpec
+
+    @property
+    def takes(self) -> SettingType:
+        """Which type of value it takes."""
+        return SettingType.of(self.spec)
 
 
 async def list_settings(session: Session, agent_id: NodeId | None = None) -> tuple[SettingView, ...]:
@@ -174,6 +181,7 @@ def _view(
         origin=DEFAULT if found is None else AGENT if found is own else WORKSPACE,
         version=asked.version if asked else 0,
         per_agent=spec.per_agent,
+        spec=spec,
     )
 
 

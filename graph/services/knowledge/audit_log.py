@@ -19,7 +19,8 @@ from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
 from graph.rules.guarding import operation_tag
 from graph.services.access.session import Session
-from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing
+from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing, nothing
+from graph.services.knowledge.owners import readable_bases, watched_bases
 from graph.store.query import After, By, Eq, Find, In, Linked, Newest, Range, Tagged, Where, both
 
 
@@ -28,10 +29,12 @@ class AuditFilter:
     """What the audit is narrowed by: filters combine with AND, values within one with OR; None is no filter.
 
     Attributes:
+        owner_id: an agent whose knowledge bases are asked; None for those of all.
         kb_ids: knowledge bases or pools of other surfaces; None for all that the caller reads.
         from_at, to_at: when it was recorded; `to_at` is exclusive.
     """
 
+    owner_id: NodeId | None = None
     kb_ids: tuple[NodeId, ...] | None = None
     operations: tuple[str, ...] | None = None
     actor_ids: tuple[NodeId, ...] | None = None
@@ -51,7 +54,9 @@ async def audit_log(
     Within one knowledge base that is by falling `seq`; across several by falling time, then by knowledge base, then
     by falling `seq`.
     """
-    viewer = session.viewer if filter.kb_ids is None else session.narrowed(filter.kb_ids)
+    viewer = await _viewer(session, filter)
+    if viewer.pools is not None and not viewer.pools:
+        return nothing()
     return await _newest(session, viewer, _where(filter), _one_pool(filter), first, after)
 
 
@@ -80,6 +85,26 @@ async def restored_by(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId
             if record.restores_id is not None:
                 found[record.restores_id].append(record)
     return {id_: tuple(records) for id_, records in found.items()}
+
+
+async def audit_actors(session: Session, owner_id: NodeId) -> Sequence[NodeId]:
+    """Return who did what the audit of an agent's knowledge tells to the caller, by id.
+
+    Raises:
+        NotFound: the caller reads nothing of this agent.
+    """
+    bases = await watched_bases(session, owner_id)
+    if not bases:
+        return ()
+    viewer = session.narrowed([base.id for base in bases])
+    return sorted(await session.reader.aggregate(viewer, AuditRecord, by="actor_id"))
+
+
+async def _viewer(session: Session, filter: AuditFilter) -> Viewer:
+    if filter.owner_id is None:
+        return session.viewer if filter.kb_ids is None else session.narrowed(filter.kb_ids)
+    pools = {base.id for base in await readable_bases(session, filter.owner_id)}
+    return session.narrowed(pools if filter.kb_ids is None else pools & set(filter.kb_ids))
 
 
 def _where(filter: AuditFilter) -> Where | None:

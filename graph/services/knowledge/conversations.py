@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graph.model.edges import Edge, EdgeType
@@ -14,11 +15,12 @@ from graph.rules.rights import may_host
 from graph.rules.scopes import MemoryScope, RoutingFacts, check_routing
 from graph.services.access.commands import Command
 from graph.services.access.guards import guard_alone
+from graph.services.access.session import Session
 from graph.services.knowledge.bases import ensure_base
 from graph.services.ledger import COMMIT_GUARD
 from graph.services.settings import load_settings
 from graph.store.port import Reader, Writer
-from graph.store.query import And, By, Eq, Find
+from graph.store.query import And, By, Eq, Find, In
 
 
 async def open_conversation(cmd: Command, channel_id: NodeId) -> Conversation:
@@ -114,8 +116,17 @@ async def hold_channel(writer: Writer, channel_id: NodeId) -> Channel:
 
 async def rule_of(reader: Reader, channel_id: NodeId) -> RoutingRule | None:
     """Return the routing rule of a channel, if it has one."""
-    page = await reader.find(COMMIT_GUARD, Find(kind=RoutingRule, where=Eq("channel_id", channel_id), first=1))
-    return page.nodes[0] if page.nodes else None
+    return (await _rules(reader, [channel_id])).get(channel_id)
+
+
+async def routing_rules(session: Session, channel_ids: Sequence[NodeId]) -> Mapping[NodeId, RoutingRule]:
+    """Return the routing rules of channels that the caller was found to see, by channel."""
+    return await _rules(session.reader, channel_ids)
+
+
+async def _rules(reader: Reader, channel_ids: Sequence[NodeId]) -> Mapping[NodeId, RoutingRule]:
+    page = await reader.find(COMMIT_GUARD, Find(kind=RoutingRule, where=In("channel_id", list(channel_ids))))
+    return {rule.channel_id: rule for rule in page.nodes}
 
 
 async def _last_open(reader: Reader, channel: Channel) -> Conversation | None:
