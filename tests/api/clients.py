@@ -66,6 +66,16 @@ class GraphQLClient:
         assert not answer.errors, answer.errors
         return answer.data
 
+    async def it(self, query: str, /, **variables: Any) -> Any:
+        """Run an operation that must succeed and return what its field named `it` holds."""
+        return (await self.ok(query, **variables))["it"]
+
+    async def refused(self, query: str, /, **variables: Any) -> dict[str, Any]:
+        """Run an operation that must fail with one error, and return what the error tells beside its message."""
+        answer = await self.run(query, **variables)
+        assert len(answer.errors) == 1, (answer.data, answer.errors)
+        return dict(answer.errors[0]["extensions"])
+
     async def code(self, query: str, /, **variables: Any) -> str:
         """Run an operation that must fail with one code, and return it."""
         answer = await self.run(query, **variables)
