@@ -85,9 +85,7 @@ class AuditRecord(Node):
     async def dream_run(self, info: Info[Any, Any]) -> DreamRun | None:
         return await run_of(info, self.record.dream_run_id)
 
-    @strawberry.field(
-        description="Whether it can be undone at all, whatever the present may say against it."
-    )
+    @strawberry.field(description="Whether it can be undone at all, whatever the present may say against it.")
     def restorable(self) -> bool:
         return may_be_undone(SealedAudit.from_node(self.record))
 
