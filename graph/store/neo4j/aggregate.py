@@ -14,6 +14,9 @@ from graph.store.neo4j.encoding import decode_value
 from graph.store.neo4j.find import NODE_OF_ROW, audience_rows, tags_of, way_in
 from graph.store.query import Where
 
+_STILL_THERE = "n.workspaceId"
+"""Read after the value: null for a node that another transaction removed meanwhile, which `count` leaves out."""
+
 
 async def aggregate(
     runner: Runner, scope: Scope, kind: type[Node], where: Where | None, by: str | None, clauses: Sequence[str]
@@ -21,7 +24,7 @@ async def aggregate(
     """Count visible nodes; `clauses` are those the viewer passes (none for a system scope)."""
     compiler = Compiler(kind)
     condition = compiler.where(where)
-    value = "null" if by is None else names.reference(kind, by)
+    value, counted = ("null", "n") if by is None else (names.reference(kind, by), _STILL_THERE)
     if not visible.may_see_kind(scope, kind):
         return {None: 0} if by is None else {}
     entrance = await way_in(runner, scope, kind, where)
@@ -29,7 +32,7 @@ async def aggregate(
         start = entrance or entrances.through_kind(kind, where)
         rows = await runner.run(
             f"{start.text} WHERE {start.condition} AND ({condition}) AND {visible.seen(scope)} "
-            f"RETURN {value}, count(n)",
+            f"RETURN {value}, count({counted})",
             **start.parameters,
             **compiler.parameters,
             **visible.scope_parameters(scope),
@@ -38,11 +41,15 @@ async def aggregate(
         tags, rest = tags_of(where)
         if by is None and len(tags) == 1 and rest is None:
             return {None: await _counted(runner, scope, kind, clauses, tags[0])}
-        rows = await _over_rows(runner, scope, kind, compiler, condition, value, clauses, tags)
+        rows = await _over_rows(runner, scope, kind, compiler, condition, f"{value}, count({counted})", clauses, tags)
     if by is None:
         return {None: sum(count for _, count in rows)}
     declared = names.field_of(kind, by)
-    return {decode_value(declared, found): count for found, count in rows}
+    return {
+        decode_value(declared, found): count
+        for found, count in rows
+        if count and (found is not None or declared.nullable)
+    }
 
 
 async def _counted(runner: Runner, viewer: Viewer, kind: type[Node], clauses: Sequence[str], tag: str) -> int:
@@ -67,7 +74,7 @@ async def _over_rows(
     kind: type[Node],
     compiler: Compiler,
     condition: str,
-    value: str,
+    figures: str,
     clauses: Sequence[str],
     tags: Sequence[str],
 ) -> list[list[Any]]:
@@ -75,7 +82,7 @@ async def _over_rows(
     return await runner.run(
         "UNWIND $clauses AS clause UNWIND $tags AS tag CALL (clause, tag) { "
         f"{audience_rows(ordered=False)} {NODE_OF_ROW} AND ({condition}) RETURN n }} "
-        f"WITH DISTINCT n RETURN {value}, count(n)",
+        f"WITH DISTINCT n RETURN {figures}",
         **parameters,
         **compiler.parameters,
         **visible.viewer_parameters(viewer),

@@ -13,18 +13,18 @@ from graph.model.errors import BadState
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import columns, decode_node
-from graph.store.neo4j.facts import GUARD_MAP, decode_guard
-from graph.store.neo4j.links import decode_edge
+from graph.store.neo4j.encoding import columns, decode_node, is_whole
+from graph.store.neo4j.facts import GUARD, whole_guards
+from graph.store.neo4j.links import whole_edges
 from graph.store.neo4j.reader import Neo4jReader
-from graph.store.neo4j.texts import decode_text
+from graph.store.neo4j.texts import TEXT, whole_texts
 from graph.store.neo4j.transactions import Transactions
 from graph.store.port import Row, Writer
 from graph.store.query import TextRow
 
 R = TypeVar("R")
 
-_EDGES = "COLLECT { MATCH (n)-[r]->(o) RETURN [type(r), n.id, o.id, properties(r)] }"
+_EDGES = "COLLECT { MATCH (n)-[r]->(o) RETURN [n.id, o.id, properties(r), type(r)] }"
 
 _PAGE = 1_000
 _BATCH = 500
@@ -33,18 +33,21 @@ _BATCH = 500
 async def export_rows(runner: Runner) -> AsyncIterator[Row]:
     """Yield nodes, then edges, guards, audiences and texts."""
     async for values in _each(runner, "Node", "NOT n:Placeholder", columns(*schema.kinds())):
-        yield decode_node(values)
+        if is_whole(values):
+            yield decode_node(values)
     async for edges in _each(runner, "Node", "EXISTS { (n)-->() }", _EDGES):
-        for edge in sorted((decode_edge(*one) for one in edges), key=lambda edge: edge.identity):
+        for edge in whole_edges(edges):
             yield edge
-    async for properties in _each(runner, "Node", "n.guardKind IS NOT NULL", GUARD_MAP):
-        yield decode_guard(properties)
+    async for properties in _each(runner, "Node", "n.guardKind IS NOT NULL", GUARD):
+        for guard in whole_guards([properties]):
+            yield guard
     reader = Neo4jReader(runner)
     async for ids in _pages(runner, "Node", "n.audClauses IS NOT NULL", "n.id"):
         for audience in (await reader.audiences([NodeId(id) for id in ids])).values():
             yield audience
-    async for properties in _each(runner, "Text", "true", "properties(n)"):
-        yield decode_text(properties)
+    async for properties in _each(runner, "Text", "true", TEXT):
+        for text in whole_texts([properties]):
+            yield text
 
 
 async def import_rows(runner: Runner, transactions: Transactions, rows: AsyncIterator[Row]) -> int:

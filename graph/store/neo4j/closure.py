@@ -15,9 +15,10 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Rows, Runner, table
+from graph.store.neo4j.links import is_whole_edge
 from graph.store.query import Direction, Reached
 
-_COLUMNS = "type(r), m.id, o.id, r.key, r.record"
+_COLUMNS = "m.id, o.id, r.key, r.record, type(r)"
 
 _MANY = 10_000
 """Whoever sets a limit wants the nearest; if more is reached than this, it is read level by level."""
@@ -77,7 +78,7 @@ async def _level_by_level(
         )
         edges.update({id: [] for id in level})
         edges.update(_by_near_end(rows, direction))
-        level = sorted({NodeId(far) for _, _, far, _, _ in rows} - seen)
+        level = sorted({NodeId(far) for _, far, *_ in rows if far is not None} - seen)
         seen.update(level)
     return edges
 
@@ -90,7 +91,9 @@ def _by_near_end(rows: Rows, direction: Direction) -> Mapping[NodeId, list[Edge]
     """Return edges by the end they are walked from."""
     edges: dict[NodeId, list[Edge]] = defaultdict(list)
     outward = direction is Direction.OUT
-    for type, near, far, key, record in rows:
+    for near, far, key, record, type in rows:
+        if not is_whole_edge(near, far, key, type):
+            continue
         edges[near].append(
             Edge(
                 type=EdgeType(type),

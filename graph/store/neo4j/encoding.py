@@ -124,7 +124,11 @@ def encode_value(kind: type[Node], declared: FieldSpec, value: Any) -> Any:
 
 
 def columns(*kinds: str) -> str:
-    """Return the expression of a node's fields, for nodes of these kinds: a list, which is quicker than a map."""
+    """Return the expression of a node's fields, for nodes of these kinds: a list, which is quicker than a map.
+
+    The label stands last: the engine takes a node away before its properties, so whoever missed some of these, which
+    may have been any, then misses the label.
+    """
     if len(kinds) == 1:
         return _columns(kinds[0])
     cases = " ".join(f"WHEN n:{kind} THEN {_columns(kind)}" for kind in sorted(kinds))
@@ -132,19 +136,19 @@ def columns(*kinds: str) -> str:
 
 
 def decode_node(values: Sequence[Any]) -> Node:
-    """Return the node whose `columns` these are; the first one is its id, which names its kind."""
+    """Return the node whose `columns` these are, and that `is_whole`; the first one is its id, which names its kind."""
     spec = schema.kind_of(values[0])
     if spec is None:
         raise TypeError("a stored id names no kind")
-    fields = zip(_layout(spec.name), values, strict=True)
+    fields = zip(_layout(spec.name), values[:-1], strict=True)
     return spec.node(
         **{name: convert(value) if convert and value is not None else value for (name, convert), value in fields}
     )
 
 
 def is_whole(values: Sequence[Any] | None) -> bool:
-    """False for a node that another transaction removed while it was read: its properties are gone before it is."""
-    if values is None or values[0] is None:
+    """False for a node that another transaction removed while it was read: some of its parts are gone."""
+    if values is None or values[0] is None or not values[-1]:
         return False
     spec = schema.kind_of(values[0])
     return spec is not None and all(values[place] is not None for place in _required(spec.name))
@@ -162,7 +166,7 @@ def _columns(kind: str) -> str:
     spec = schema.kinds()[kind]
     vector = names.vector_field(spec.node)
     held = [VECTOR_BYTES if name == vector else names.property_of(kind, name) for name, _ in _layout(kind)]
-    return "[" + ", ".join(f"n.`{name}`" for name in held) + "]"
+    return "[" + ", ".join([*(f"n.`{name}`" for name in held), f"n:{kind}"]) + "]"
 
 
 @cache

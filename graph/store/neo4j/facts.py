@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph.model.access import Guard, Need, Rule
@@ -55,8 +55,11 @@ GUARD_PROPERTIES = (
     "guardTags",
     "guardSort",
 )
+_MAY_LACK = frozenset({"guardPool", "guardRules"})
+_REQUIRED = ("id", *(name for name in GUARD_PROPERTIES if name not in _MAY_LACK))
 
-GUARD_MAP = f"n {{.id, {', '.join(f'.{name}' for name in GUARD_PROPERTIES)}}}"
+GUARD = f"[n {{.id, {', '.join(f'.{name}' for name in GUARD_PROPERTIES)}}}, n:Node]"
+"""What is read of a guard: the label last, which goes before the properties do, so rules are not taken for missing."""
 
 
 def decode_guard(properties: Mapping[str, Any]) -> Guard:
@@ -75,6 +78,13 @@ def decode_guard(properties: Mapping[str, Any]) -> Guard:
         tags=tuple(properties["guardTags"]),
         sort_at=decode_sort(properties["guardSort"]),
     )
+
+
+def whole_guards(rows: Iterable[Sequence[Any]]) -> list[Guard]:
+    """Return the guards of rows of `GUARD`, without those of nodes that another transaction removed meanwhile."""
+    return [
+        decode_guard(facts) for facts, there in rows if there and all(facts[name] is not None for name in _REQUIRED)
+    ]
 
 
 def encode_rules(rules: frozenset[Rule]) -> list[str]:

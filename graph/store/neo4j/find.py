@@ -108,7 +108,7 @@ async def _by_condition(
         **parameters,
         **({} if among_first is None else {"walked": among_first}),
     )
-    return [(values, sort) for values, sort in rows]
+    return [(values, sort) for sort, values in rows]
 
 
 async def _among_few(runner: Runner, scope: Scope, query: Find[N], entrance: Entrance) -> list[Row] | None:
@@ -121,11 +121,12 @@ async def _among_few(runner: Runner, scope: Scope, query: Find[N], entrance: Ent
         few=entrances.FEW + 1,
         **parameters,
     )
-    return [(values, sort) for values, sort in rows] if met <= entrances.FEW else None
+    return [(values, sort) for sort, values in rows] if met <= entrances.FEW else None
 
 
 def _columns(query: Find[N]) -> str:
-    return f"{columns(query.kind.__name__)}, n.guardSort"
+    """Return what is read of a node, its place first: no place means no guard, unless the node is gone as well."""
+    return f"n.guardSort, {columns(query.kind.__name__)}"
 
 
 def _condition_statement(
@@ -186,12 +187,12 @@ async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: 
 
 
 def _newest_statement(query: Find[N]) -> str:
-    """Merge the rows first and fetch the nodes of the page alone."""
+    """Merge the rows first and fetch the nodes of the page alone; one that is gone meanwhile still counts as met."""
     down = " DESC" if query.backward else ""
     return (
         f"{_for_each(query)}RETURN a.node AS id, a.sort AS sort {_limit(query)}}} "
         f"WITH DISTINCT id, sort ORDER BY sort{down} {_limit(query)}"
-        f"MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id WITH n, sort ORDER BY sort{down}"
+        f"OPTIONAL MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id WITH n, sort ORDER BY sort{down}"
     )
 
 
@@ -226,7 +227,7 @@ def _page(query: Find[N], rows: list[Row]) -> Page[N]:
     there = [(values, sort) for values, sort in rows[:first] if is_whole(values)]
     nodes = [cast(N, decode_node(values)) for values, _ in there]
     places = [_place(query, node, sort) for node, (_, sort) in zip(nodes, there, strict=True)]
-    return Page(nodes=tuple(nodes), places=tuple(places), more=len(rows) > first)
+    return Page(nodes=tuple(nodes), places=tuple(places), more=len(rows) > first and bool(there or not rows[:first]))
 
 
 def _place(query: Find[N], node: N, sort: str | None) -> After:

@@ -14,8 +14,8 @@ from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import columns, decode_node, is_whole
-from graph.store.neo4j.facts import GUARD_MAP, decode_guard, decode_rules
-from graph.store.neo4j.links import decode_edge
+from graph.store.neo4j.facts import GUARD, whole_guards
+from graph.store.neo4j.links import whole_edges
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
@@ -70,12 +70,12 @@ class Neo4jReader:
             self._runner,
             "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
             f"MATCH ({near})-[r:{among}]->({far}) WHERE {shown}",
-            f"type(r), {near}.id, {far}.id, properties(r)",
+            f"{near}.id, {far}.id, properties(r), type(r)",
             ids=sorted(set(ids)),
             **visible.scope_parameters(scope),
             **passed,
         )
-        return sorted((decode_edge(*row) for row in rows), key=lambda edge: edge.identity)
+        return whole_edges(rows)
 
     async def closure(
         self,
@@ -92,24 +92,16 @@ class Neo4jReader:
         rows = await table(
             self._runner,
             "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) WHERE n.guardKind IS NOT NULL",
-            GUARD_MAP,
+            GUARD,
             ids=list(dict.fromkeys(ids)),
         )
-        return {guard.node: guard for (properties,) in rows for guard in [decode_guard(properties)]}
+        return {guard.node: guard for guard in whole_guards(row for (row,) in rows)}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
         if not ids:
             return {}
         ((rows, clauses),) = await self._runner.run(visible.AUDIENCES, ids=list(dict.fromkeys(ids)))
-        meant = {id: decode_rules(rules) for id, rules in clauses}
-        return {
-            NodeId(id): Audience(
-                node=NodeId(id),
-                clauses=frozenset(meant[clause] for clause in held),
-                excluded=frozenset(map(NodeId, excluded)),
-            )
-            for id, held, excluded in rows
-        }
+        return {audience.node: audience for audience in visible.whole_audiences(rows, clauses)}
 
     async def match(self, scope: Scope, question: Match) -> Matches:
         return await search.match(self._runner, scope, question, await self._clauses_of(scope))

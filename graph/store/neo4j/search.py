@@ -109,7 +109,7 @@ async def _newer(asked: _Asked, one: _Set, room: int) -> _Set:
     if count <= _SORTED_AT_ONCE:
         return one
     spans = sorted(await asked.spans(one, _SAMPLE))
-    for share in _SHARES:
+    for share in _SHARES if spans else ():
         newer = replace(one, span=spans[int(len(spans) * share)])
         if (await asked.counts([newer], cap=room))[0] == room:
             return newer
@@ -169,8 +169,7 @@ class _Asked:
             index=self._name,
             newest=newest,
         )
-        tokens = {encode_word(word): word for word in self.question.words}
-        return [_hit(row, tokens) for row in rows]
+        return whole_hits(rows, self.question.words)
 
     async def spans(self, one: _Set, count: int) -> Sequence[str]:
         """Return the stretches of time of about `count` texts of a set, whichever the index gives first."""
@@ -183,7 +182,7 @@ class _Asked:
             index=self._name,
             count=count,
         )
-        return [span for (span,) in rows]
+        return [span for (span,) in rows if span is not None]
 
     def _asks(self, sets: Sequence[_Set]) -> list[dict[str, object]]:
         return [{"n": number, "q": query} for number, one in enumerate(sets) for query in self._queries(one)]
@@ -276,6 +275,12 @@ def _total_of_system(label: str) -> str:
 def _sizes(found: Iterable[Sequence[int]], count: int, cap: int) -> Sequence[int]:
     sizes = {number: min(cap, size) for number, size in found}
     return [sizes.get(number, 0) for number in range(count)]
+
+
+def whole_hits(rows: Iterable[Sequence[object]], words: Iterable[str]) -> list[TextHit]:
+    """Return hits of rows of `_HIT`, without those that another transaction removed meanwhile."""
+    tokens = {encode_word(word): word for word in words}
+    return [_hit(row, tokens) for row in rows if None not in row]
 
 
 def _hit(row: Sequence[object], tokens: Mapping[str, str]) -> TextHit:

@@ -19,6 +19,12 @@ State = Mapping[str, Any]
 
 _SPAN_DIGITS = 12
 
+TEXT = "[properties(n), n:Text]"
+"""What is read of a text: its label last, which goes before the properties do."""
+
+_REQUIRED = ("id", "index", "guard", "item", "part", "pool", "words", "sort")
+_COUNTED_BY = ("id", "index", "guard", "part", "pool", "clauses", "place")
+
 EXCLUDING = "x"
 """Token of texts that some viewers may not see whatever they pass."""
 
@@ -118,16 +124,16 @@ async def texts_of(runner: Runner, guards: Sequence[NodeId]) -> Sequence[TextRow
     """Return the texts that hang on these guards, in id order."""
     rows = await table(
         runner,
-        "UNWIND $guards AS guard MATCH (t:Text {guard: guard})",
-        "properties(t)",
+        "UNWIND $guards AS guard MATCH (n:Text {guard: guard})",
+        TEXT,
         guards=sorted(set(guards)),
     )
-    return sorted((_text_row(properties) for (properties,) in rows), key=lambda text: text.id)
+    return sorted(whole_texts(row for (row,) in rows), key=lambda text: text.id)
 
 
-def decode_text(properties: Mapping[str, Any]) -> TextRow:
-    """Return the text that `index` wrote."""
-    return _text_row(properties)
+def whole_texts(rows: Iterable[Sequence[Any]]) -> list[TextRow]:
+    """Return the texts of rows of `TEXT`, without those that another transaction removed meanwhile."""
+    return [_text_row(text) for text, there in rows if there and all(text.get(name) is not None for name in _REQUIRED)]
 
 
 def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
@@ -166,10 +172,10 @@ async def _uncount(
     rows = await table(
         runner,
         f"MATCH (t:Text) WHERE {condition}",
-        "t {.id, .index, .guard, .part, .pool, .clauses, .place}",
+        f"t {{{', '.join(f'.{name}' for name in _COUNTED_BY)}}}",
         keys=sorted(keys),
     )
-    found = [row for (row,) in rows]
+    found = [row for (row,) in rows if None not in row.values()]  # whoever removes a text takes it out himself
     _count(counters, found, by=-1)
     return found
 

@@ -7,8 +7,7 @@ precision: then both engines order alike. Source: KN-12.
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from graph.store.neo4j import names, visible
 from graph.store.neo4j.aggregate import aggregate
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES
+from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES, usable_vector
 from graph.store.neo4j.find import ANY_TAG, NODE_OF_ROW, audience_rows
 from graph.store.query import Neighbour, Where
 
@@ -34,7 +33,7 @@ _WIDER = (8, 64)
 _COMPARABLE = f"n.embeddingModel = $model AND n.{VECTOR} IS NOT NULL AND size(n.{VECTOR}) = $size"
 
 _RANKED = (
-    f"WITH n, vector.similarity.cosine(n.{VECTOR}, $vector) AS near ORDER BY near DESC "
+    f"WITH n, vector.similarity.cosine(n.{VECTOR}, $vector) AS near ORDER BY near DESC WHERE near IS NOT NULL "
     "WITH collect({n: n, near: near}) AS found "
     "WITH found, CASE WHEN size(found) > $limit THEN found[$limit - 1].near - $rounding ELSE -1.0 END AS least "
     f"UNWIND found AS one WITH one WHERE one.near >= least"
@@ -103,8 +102,17 @@ class _Asked:
             **visible.scope_parameters(self.scope),
             **more,
         )
-        neighbours = [Neighbour(id=NodeId(id), similarity=_cosine(self.vector, bytes(data))) for id, data in rows]
-        return sorted(neighbours, key=lambda found: (-found.similarity, found.id))[: self.limit]
+        return ranked(self.vector, rows)[: self.limit]
+
+
+def ranked(vector: Sequence[float], rows: Iterable[Sequence[Any]]) -> list[Neighbour]:
+    """Return the nodes of rows of id and bytes, nearest first; what was removed or replaced meanwhile is left out."""
+    neighbours = [
+        Neighbour(id=NodeId(id), similarity=_cosine(vector, values))
+        for id, data in rows
+        if id is not None and (values := usable_vector(bytes(data or b""))) and len(values) == len(vector)
+    ]
+    return sorted(neighbours, key=lambda found: (-found.similarity, found.id))
 
 
 def _near_at_all(scope: Scope, fits: str) -> str:
@@ -125,7 +133,6 @@ def _candidates(scope: Scope, kind: type[Node], fits: str) -> str:
     )
 
 
-def _cosine(asked: Sequence[float], stored: bytes) -> float:
-    values = struct.unpack(f"<{len(asked)}f", stored)
+def _cosine(asked: Sequence[float], values: Sequence[float]) -> float:
     lengths = math.hypot(*asked) * math.hypot(*values)
     return max(-1.0, min(1.0, math.fsum(a * b for a, b in zip(asked, values, strict=True)) / lengths))

@@ -14,11 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 from graph.model import schema
-from graph.model.access import ALL_AGENTS, Clause, Scope, SystemScope, Viewer, narrowest
+from graph.model.access import ALL_AGENTS, Audience, Clause, Scope, SystemScope, Viewer, narrowest
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j.driver import Runner, table
-from graph.store.neo4j.facts import encode_rules
+from graph.store.neo4j.facts import decode_rules, encode_rules
 
 NOTHING = "false"
 
@@ -74,13 +74,30 @@ AUDIENCES = (
 """Gives the audiences of nodes, and once what each of their clauses demands."""
 
 
+def whole_audiences(rows: Iterable[Sequence[Any]], clauses: Iterable[Sequence[Any]]) -> list[Audience]:
+    """Return the audiences that `AUDIENCES` gave, without those of nodes that another transaction removed meanwhile.
+
+    A clause that is not there admits nobody, and who is excluded must be known before anybody is admitted.
+    """
+    meant = {id: decode_rules(rules) for id, rules in clauses if id is not None and rules is not None}
+    return [
+        Audience(
+            node=NodeId(id),
+            clauses=frozenset(meant[clause] for clause in held if clause in meant),
+            excluded=frozenset(map(NodeId, excluded)),
+        )
+        for id, held, excluded in rows
+        if None not in (id, held, excluded)
+    ]
+
+
 async def clauses_of(runner: Runner, viewer: Viewer) -> Sequence[str]:
     """Return the ids of all clauses the viewer passes, in order; touches only clauses filed under rules he passes."""
     parameters = viewer_parameters(viewer)
     found: set[str] = set()
     for filed in _files(viewer):
         rows = await table(runner, f"{filed} {_PASSES} AND ($pools IS NULL OR c.pool IN $pools)", "c.id", **parameters)
-        found.update(id for (id,) in rows)
+        found.update(id for (id,) in rows if id is not None)
     return sorted(found)
 
 
@@ -107,7 +124,8 @@ def seen(scope: Scope, variable: str = "n", *, passed: bool = False) -> str:
     """Return the condition under which a node may be returned, for nodes that were found by another way.
 
     It looks at the clauses of that one node: whether the viewer passes one, or whether one is among `$passed`, which
-    costs a tenth where many nodes are looked at. Lists over many nodes go through the audience rows instead.
+    costs a tenth where many nodes are looked at. Lists over many nodes go through the audience rows instead. Of a node
+    that is being removed every part may be null, and null is never seen.
     """
     n = variable
     if isinstance(scope, SystemScope):
@@ -116,7 +134,7 @@ def seen(scope: Scope, variable: str = "n", *, passed: bool = False) -> str:
     passes = "clause IN $passed" if passed else f"EXISTS {{ MATCH (c:Clause {{id: clause}}) WHERE {_PASSES} }}"
     return (
         f"NOT {n}:Placeholder AND {n}.workspaceId = $workspace AND {n}.guardWorkspace = $workspace{pools} AND "
-        f"NOT $me IN coalesce({n}.audExcluded, []) AND any(clause IN {n}.audClauses WHERE {passes})"
+        f"NOT $me IN {n}.audExcluded AND any(clause IN {n}.audClauses WHERE {passes})"
     )
 
 

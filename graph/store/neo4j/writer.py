@@ -118,7 +118,7 @@ class Neo4jWriter(Neo4jReader):
         condition = compiler.where(where)
         ((count,),) = await self._runner.run(
             f"MATCH (n:{spec.name}) WHERE {condition} WITH n ORDER BY n.id SET n.lock = 0 WITH n "
-            f"WHERE {condition} SET n += $properties RETURN count(n)",
+            f"WHERE n:{spec.name} AND ({condition}) SET n += $properties RETURN count(n)",
             properties=encode_changes(spec, changes),
             **compiler.parameters,
         )
@@ -217,8 +217,8 @@ class Neo4jWriter(Neo4jReader):
         self._read.pop(id, None)
         reference = names.reference(spec.node, field)
         rows = await self._runner.run(
-            f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n SET {reference} = {reference} + $by "
-            f"RETURN {reference}",
+            f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n WHERE n:{spec.name} "
+            f"SET {reference} = {reference} + $by RETURN {reference}",
             id=id,
             by=by,
         )
@@ -341,7 +341,7 @@ class Neo4jWriter(Neo4jReader):
         declared = [names.field_of(spec.node, name) for name in fields]
         values = ", ".join(names.reference(spec.node, name) for name in fields)
         rows = await self._runner.run(
-            f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n RETURN [{values}]", id=id
+            f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n WHERE n:{spec.name} RETURN [{values}]", id=id
         )
         if not rows:
             raise NotFound

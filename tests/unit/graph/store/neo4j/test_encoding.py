@@ -25,7 +25,7 @@ def there_and_back(node: Any) -> Any:
     """Return the node as the columns of its properties give it back."""
     properties = encoding.encode_node(node)
     wanted = re.findall(r"`(\w+)`", encoding.columns(type(node).__name__))
-    return encoding.decode_node([properties.get(name) for name in wanted])
+    return encoding.decode_node([*(properties.get(name) for name in wanted), True])
 
 
 def test_nodes_come_back_as_they_were() -> None:
@@ -104,7 +104,9 @@ def test_a_node_that_goes_while_it_is_read_is_not_taken_for_one() -> None:
     entry = WORLD.make_entry()
     properties = encoding.encode_node(entry)
     names = re.findall(r"`(\w+)`", encoding.columns("Entry"))
-    assert encoding.is_whole([properties.get(name) for name in names])
-    assert not encoding.is_whole([entry.id, *[None] * (len(names) - 1)])
-    assert not encoding.is_whole([None] * len(names))
+    held = [properties.get(name) for name in names]
+    assert encoding.is_whole([*held, True])
+    assert not encoding.is_whole([*held, False])
+    assert not encoding.is_whole([entry.id, *[None] * (len(names) - 1), True])
+    assert not encoding.is_whole([None] * (len(names) + 1))
     assert not encoding.is_whole(None)
