@@ -172,7 +172,7 @@ REFERENCE: Final[Reference] = {
             done=201,
             failure=Failure,
             also={200: NotRecordedView},
-            errors=(200, *CHANGE_STATES),
+            errors=CHANGE_STATES,
         )
     },
     CLOSE: {
@@ -181,7 +181,7 @@ REFERENCE: Final[Reference] = {
             gives=ReportView,
             failure=Failure,
             also={202: SandboxView},
-            errors=(202, *LIST_STATES),
+            errors=LIST_STATES,
             query={"wait": {"type": "boolean", "default": True}},
         )
     },
@@ -201,7 +201,8 @@ REFERENCE: Final[Reference] = {
             takes=ContentBody,
             gives=SandboxFileView,
             failure=Failure,
-            errors=(201, *TAGGED_STATES),
+            also={201: SandboxFileView},
+            errors=TAGGED_STATES,
             tag=False,
         ),
         "DELETE": Operation(

@@ -4,6 +4,8 @@
 >>> agent = SandboxAgent(name="reviewer", capabilities=[filesystem(), shell(), memory()])
 """
 
+from typing import TYPE_CHECKING
+
 from rootward.errors import (
     GuardrailTripped,
     InvalidAnswer,
@@ -15,6 +17,8 @@ from rootward.errors import (
     MissingCapability,
     ModelError,
     ModelUnavailable,
+    NoShell,
+    NotThroughService,
     PathRefused,
     RootwardError,
     SandboxBusy,
@@ -36,6 +40,9 @@ from rootward.sandbox.report import MemoryReport
 from rootward.sandbox.running import RunResult, RunState, run
 from rootward.sandbox.segments import Segment, TerminalMetadata, TerminalState
 from rootward.sandbox.session import CommandResult, SandboxSession
+
+if TYPE_CHECKING:
+    from rootward.remote import ServiceSandboxClient, ServiceSandboxSession
 
 __all__ = [
     "CommandResult",
@@ -64,6 +71,8 @@ __all__ = [
     "ModelRequest",
     "ModelResponse",
     "ModelUnavailable",
+    "NoShell",
+    "NotThroughService",
     "PathRefused",
     "Recorded",
     "RootwardError",
@@ -75,6 +84,8 @@ __all__ = [
     "SandboxSession",
     "Segment",
     "SegmentTooLarge",
+    "ServiceSandboxClient",
+    "ServiceSandboxSession",
     "Session",
     "Snapshot",
     "TerminalMetadata",
@@ -87,3 +98,12 @@ __all__ = [
     "run",
     "shell",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Return what speaks HTTP only when it is asked for: sandboxes on a local directory need no HTTP client."""
+    if name not in ("ServiceSandboxClient", "ServiceSandboxSession"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rootward import remote
+
+    return getattr(remote, name)

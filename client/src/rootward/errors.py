@@ -10,10 +10,12 @@ RootwardError
 ├── MemoryLayoutClash       also a ValueError
 ├── MissingCapability       also a ValueError
 ├── PathRefused             also a ValueError
+├── NotThroughService       also a ValueError: a local sandbox can do it, one in a service cannot
 ├── ModelError
 │   ├── ModelUnavailable
 │   └── InvalidAnswer
 ├── ToolError               told to the model, which may try otherwise
+│   └── NoShell             a sandbox in a service runs no commands
 ├── MaxTurnsExceeded
 ├── GuardrailTripped        raised by a model or a tool of yours to stop a run
 └── ServiceError            what a service refuses: rootward.service.failures has the tree
@@ -101,6 +103,12 @@ class PathRefused(RootwardError, ValueError):
     code = "path_refused"
 
 
+class NotThroughService(RootwardError, ValueError):
+    """Something that a sandbox on a local directory can do, and one in a service cannot. Source: SB-119."""
+
+    code = "not_through_service"
+
+
 class ModelError(RootwardError):
     """A model gave nothing that can be used."""
 
@@ -123,6 +131,12 @@ class ToolError(RootwardError):
     """A tool could not do what was asked; the message goes to the model."""
 
     code = "tool_failed"
+
+
+class NoShell(ToolError):
+    """The sandbox is in a service, where no command is run. Source: SB-119."""
+
+    code = "no_shell"
 
 
 class MaxTurnsExceeded(RootwardError):

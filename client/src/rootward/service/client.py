@@ -21,6 +21,7 @@ from rootward.service.operations import AsyncSurface, SyncSurface
 from rootward.service.records import AsyncProviders, AsyncRecords, Providers, Records
 from rootward.service.retries import Retries
 from rootward.service.runs import AsyncRuns, Runs
+from rootward.service.sandboxes import AsyncSandboxes, Sandboxes
 from rootward.service.sessions import AsyncSessions, Sessions
 from rootward.service.threads import AsyncThreads, Threads
 from rootward.service.transport import AsyncSender, Sender
@@ -71,6 +72,7 @@ class Client(ClientOperations, SyncSurface):
         self.records = Records(self.sender)
         self.threads = Threads(self.sender)
         self.runs = Runs(self.sender)
+        self.sandboxes = Sandboxes(self.sender)
         self.host = Host(self.sender)
 
     def close(self) -> None:
@@ -114,6 +116,7 @@ class AsyncClient(ClientOperations, AsyncSurface):
         self.records = AsyncRecords(self.sender)
         self.threads = AsyncThreads(self.sender)
         self.runs = AsyncRuns(self.sender)
+        self.sandboxes = AsyncSandboxes(self.sender)
         self.host = AsyncHost(self.sender)
 
     async def close(self) -> None:

@@ -10,9 +10,9 @@ from types import TracebackType
 
 from rootward.models import Model, ModelRef
 from rootward.sandbox.engine import Recorded, SandboxMemory
+from rootward.sandbox.gate import RunGate
 from rootward.sandbox.identity import ConversationRef
 from rootward.sandbox.layout import clean_path
-from rootward.sandbox.local.gate import RunGate
 from rootward.sandbox.local.shell import execute
 from rootward.sandbox.local.snapshot import Snapshot
 from rootward.sandbox.local.state import SessionLock, SessionState
