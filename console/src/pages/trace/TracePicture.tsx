@@ -1,0 +1,63 @@
+/** The trace as a picture: what is believed above, what it rests on below it. */
+import type { ElementDefinition } from 'cytoscape'
+import { type Ref, useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { Picture, type PictureHandle } from '../../ui/Picture'
+import { hidden, type Link } from './graph'
+import { labelOf, start } from './labels'
+import { bundles, wordFor } from './linkIds'
+import type { Trace } from './useTrace'
+
+const NODE_CHARS = 60
+const LINK_CHARS = 40
+
+export function TracePicture({
+  trace,
+  links,
+  selected,
+  onSelect,
+  ref,
+}: {
+  trace: Trace
+  links: readonly Link[]
+  selected: string | null
+  onSelect: (id: string | null) => void
+  ref: Ref<PictureHandle>
+}) {
+  const { t, i18n } = useTranslation('trace')
+  const { known, view } = trace
+  const elements = useMemo<ElementDefinition[]>(() => {
+    const nodes = [...view.hops].flatMap(([id]): ElementDefinition[] => {
+      const node = known.nodes.get(id)
+      if (!node) return []
+      const { kind, text, sort } = labelOf(node, t, i18n.language)
+      const label = text === '' ? kind : `${kind}\n${start(text, NODE_CHARS)}`
+      return [
+        { group: 'nodes', data: { id, label, sort, root: id === known.root, more: hidden(known, view, id) } },
+      ]
+    })
+    const edges = bundles(links).map(({ id, from, to, type, quotes }): ElementDefinition => ({
+      group: 'edges',
+      data: {
+        id,
+        source: from,
+        target: to,
+        label: quotes[0] === undefined ? t(`links.${wordFor(type)}`) : `“${start(quotes[0], LINK_CHARS)}”`,
+      },
+    }))
+    return [...nodes, ...edges]
+  }, [known, view, links, t, i18n.language])
+  const root = known.nodes.get(known.root)
+  const what = root ? start(labelOf(root, t, i18n.language).text, NODE_CHARS) : ''
+  return (
+    <Picture
+      ref={ref}
+      label={t('pictureLabel', { count: view.hops.size, what })}
+      elements={elements}
+      layout="dagre"
+      selected={selected}
+      onSelect={onSelect}
+    />
+  )
+}
