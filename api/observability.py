@@ -60,6 +60,8 @@ HELP = {
     "audience_mismatch": "Rows that the index let through and the law did not: always a bug.",
     "scrub_failed": "Erasures whose words the store could not clear out of its indexes and log yet.",
     "read_repeated": "Reads that ran again because rights moved.",
+    "sandbox_bytes_put_again": "Bytes of sandboxes that were collected before a file named them.",
+    "sandbox_bytes_read_again": "Files of sandboxes that were read again because they changed meanwhile.",
     "command_repeated": "Commands that began again because the caller's rights moved.",
     "sign_in_failed": "Credentials that were refused.",
     "store_calls": "Calls to the store by operation.",

@@ -12,6 +12,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.sandbox import SandboxFile, SandboxPart
 from graph.rules.sandbox import Counts, counted
 from graph.services.deps import Deps
+from graph.services.sandbox.acting import forget
 from graph.store.port import Reader
 from graph.store.query import Find, In
 
@@ -35,6 +36,8 @@ async def with_bytes(
 ) -> T:
     """Put bytes and run `work`, whose transaction names them; again, if somebody removed them in between.
 
+    What `work` raises goes through, and the bytes go with it.
+
     Raises:
         StoreUnavailable: they went each time.
     """
@@ -47,6 +50,9 @@ async def with_bytes(
             return await work(stored)
         except BadState:  # the collector was faster than the transaction
             deps.figures.count("sandbox_bytes_put_again")
+        except Exception:
+            await forget(deps, [one.sha256 for one in stored.values()])
+            raise
     raise StoreUnavailable("the bytes were removed before they were named: try again")
 
 

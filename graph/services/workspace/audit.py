@@ -1,6 +1,7 @@
 """What was done in workspace memory, newest first (FM-19).
 
 Every memory has a chain of its own (`graph.services.pool_audit`); what is done to its mounts and records is in it too.
+So has every sandbox session.
 """
 
 from __future__ import annotations
@@ -35,6 +36,16 @@ OPERATIONS: Final = (
     "thread_memory.create",
     "thread_memory.update",
     "thread_memory.delete",
+    "sandbox.create",
+    "sandbox.rollout",
+    "sandbox.close",
+    "sandbox.closed",
+    "sandbox.delete",
+    "sandbox.memory.write",
+    "sandbox.snapshot.create",
+    "sandbox.file.create",
+    "sandbox.file.update",
+    "sandbox.file.delete",
 )
 """All that is audited here."""
 
