@@ -109,7 +109,7 @@ class Executor:
         return Prepared(document=document, operation=operation)
 
     async def answer(self, request: GraphQLRequest, caller: Caller) -> dict[str, Any]:
-        """Return the answer to a query or mutation, in the form of the specification."""
+        """Return the answer to a query or mutation, in the form of the specification; no `data` if it did not run."""
         kind = "unknown"
         try:
             prepared = self.prepare(request)
@@ -118,7 +118,7 @@ class Executor:
                 result = await self._run(prepared, request, caller)
         except Exception as error:  # noqa: BLE001 - the edge of the process: a request
             self.deps.figures.count("graphql_operations", kind=kind, outcome="refused")
-            return {"data": None, "errors": self.failures(error, caller)}
+            return {"errors": self.failures(error, caller)}
         self.deps.figures.count("graphql_operations", kind=kind, outcome="errors" if result.errors else "ok")
         return self.body(result, caller)
 
@@ -187,7 +187,8 @@ class Executor:
         return self._body(result.data, result.errors or [], caller)
 
     def _body(self, data: Any, errors: Sequence[GraphQLError], caller: Caller) -> dict[str, Any]:
-        body: dict[str, Any] = {"data": data}
+        ran = data is not None or any(error.path is not None for error in errors)
+        body: dict[str, Any] = {"data": data} if ran or not errors else {}
         if errors:
             body["errors"] = wire_errors(errors, caller.workspace, self.names, self.deps.figures)
         return body

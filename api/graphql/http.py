@@ -18,12 +18,13 @@ from starlette.responses import JSONResponse, Response
 
 from api.errors import row_of
 from api.graphql.execution import Executor, GraphQLRequest
+from api.graphql.media import GRAPHQL, media_of, status_of
+from api.graphql.media import JSON as JSON_TYPE
 from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
 from graph.model.errors import BadInput, RootwardError, TooManyAttempts
 from graph.services.access.caller import Caller
 
 UPLOAD_HEADER = "rootward-upload"
-JSON_TYPE = "application/json"
 FORM_TYPE = "multipart/form-data"
 FORM_OVERHEAD = 65_536
 
@@ -54,7 +55,15 @@ class GraphQLEndpoint:
     limits: BodyLimits
 
     async def __call__(self, request: Request) -> Response:
-        """Return the answer to one operation."""
+        """Return the answer to one operation, in the form that the client accepts."""
+        media = media_of(request.headers.get("accept"))
+        if media is None:
+            return refusal(406, "BAD_INPUT", f"accept {GRAPHQL} or {JSON_TYPE}")
+        response = await self._answer(request, media)
+        response.headers["Content-Type"] = f"{media}; charset=utf-8" if media == GRAPHQL else media
+        return response
+
+    async def _answer(self, request: Request, media: str) -> Response:
         if request.method != "POST":
             return refusal(405, "METHOD_NOT_ALLOWED", "send a POST of JSON", {"Allow": "POST"})
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -67,7 +76,8 @@ class GraphQLEndpoint:
             return refusal(413, "LIMIT_EXCEEDED", "the body is too large", {"Connection": "close"})
         except RootwardError as error:
             return failure(error)
-        return JSONResponse(await self.executor.answer(parsed, caller))
+        body = await self.executor.answer(parsed, caller)
+        return JSONResponse(body, status_code=status_of(body, media))
 
     async def _json(self, request: Request) -> GraphQLRequest:
         raw = await body_of(request, self.limits.body)

@@ -153,7 +153,7 @@ class _Streaming(Schema):
         async with aclosing(self.executor.events(prepared, request, caller, still_valid)) as bodies:
             async for body in bodies:
                 errors = _worded(body.get("errors", [])) or None
-                yield ExecutionResult(data=body["data"], errors=errors)
+                yield ExecutionResult(data=body.get("data"), errors=errors)
 
 
 def _request(query: Any, variables: Any, name: Any) -> GraphQLRequest:

@@ -1,0 +1,100 @@
+"""Answers in the form that a client accepts, with the status that goes with it (GraphQL over HTTP)."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+from api.bootstrap import Ports, build
+from api.graphql.media import GRAPHQL, JSON, media_of
+from api.settings import Settings
+from graph.model.errors import StoreUnavailable
+from graph.store.port import Store
+from tests.api.clients import GraphQLClient
+from tests.support.clock import FakeClock
+from tests.support.faults import Fault, FaultyStore, PlannedFault
+from tests.support.world import TeamWorld
+
+VIEWER = "{ viewer { id } }"
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        (None, JSON),
+        ("", JSON),
+        ("*/*", JSON),
+        ("application/*", JSON),
+        ("application/json", JSON),
+        (GRAPHQL, GRAPHQL),
+        (f"{GRAPHQL}; charset=utf-8", GRAPHQL),
+        (f"{GRAPHQL}, application/json", GRAPHQL),
+        (f"{GRAPHQL}, application/graphql+json, application/json, text/event-stream, multipart/mixed", GRAPHQL),
+        (f"application/json, {GRAPHQL};q=0.9", JSON),
+        (f"application/json;q=0.5, {GRAPHQL};q=0.9", GRAPHQL),
+        (f"{GRAPHQL};q=0, */*", JSON),
+        (f"{GRAPHQL};q=x", None),
+        ("text/html", None),
+        ("application/json;q=0", None),
+        ("text/html, */*;q=0.1", JSON),
+    ],
+)
+def test_the_form_that_a_client_likes_most_is_taken(accept: str | None, media: str | None) -> None:
+    assert media_of(accept) == media
+
+
+async def post(http: httpx2.AsyncClient, token: str | None, accept: str, query: str) -> httpx2.Response:
+    headers = {"Accept": accept, **({"Authorization": f"Bearer {token}"} if token else {})}
+    return await http.post("/graphql", json={"query": query}, headers=headers)
+
+
+@pytest.mark.req("AD-24", "KN-110")
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [("{", "BAD_INPUT"), ("{ nothing }", "BAD_INPUT"), ("query($n: Int!) { viewer { id } }", "BAD_INPUT")],
+)
+async def test_an_operation_that_could_not_run_has_no_data_and_a_status_of_its_own(
+    ana: GraphQLClient, query: str, code: str
+) -> None:
+    plain = await post(ana.http, ana.token, "application/json", query)
+    named = await post(ana.http, ana.token, GRAPHQL, query)
+    assert (plain.status_code, plain.headers["content-type"]) == (200, "application/json")
+    assert (named.status_code, named.headers["content-type"]) == (400, f"{GRAPHQL}; charset=utf-8")
+    assert plain.json() == named.json()
+    assert "data" not in named.json()
+    assert [error["extensions"]["code"] for error in named.json()["errors"]][:1] == [code]
+
+
+async def test_an_operation_that_ran_answers_200_whatever_its_fields_said(ana: GraphQLClient) -> None:
+    failed = await post(ana.http, ana.token, GRAPHQL, '{ memory(memoryId: "x") { id } }')
+    assert (failed.status_code, failed.json()["data"]) == (200, None)
+    assert failed.json()["errors"][0]["extensions"]["status"] == 404
+    partly = await post(ana.http, ana.token, GRAPHQL, '{ viewer { displayName } node(id: "x") { id } }')
+    assert (partly.status_code, partly.json()) == (200, {"data": {"viewer": {"displayName": "Ana"}, "node": None}})
+
+
+async def test_refusals_before_graphql_keep_their_status_in_both_forms(ana: GraphQLClient) -> None:
+    for accept, media in (("*/*", JSON), (GRAPHQL, f"{GRAPHQL}; charset=utf-8")):
+        nobody = await post(ana.http, None, accept, VIEWER)
+        assert (nobody.status_code, nobody.headers["content-type"]) == (401, media)
+    neither = await post(ana.http, ana.token, "text/html", VIEWER)
+    assert (neither.status_code, neither.json()["errors"][0]["extensions"]["code"]) == (406, "BAD_INPUT")
+
+
+@pytest.mark.req("KN-110")
+async def test_a_store_that_is_away_answers_503_to_who_accepts_the_form_of_graphql(
+    settings: Settings, store: Store, clock: FakeClock, ana: GraphQLClient, world: TeamWorld
+) -> None:
+    def away() -> BaseException:
+        return StoreUnavailable("the store cannot answer now: try again")
+
+    for accept, status in (("application/json", 200), (GRAPHQL, 503)):
+        # The credential is looked up first; the operation itself finds nobody there.
+        faulty = FaultyStore(store, [PlannedFault(fault=Fault.FAIL, at=1, operation="edges", error=away)])
+        service = build(settings, ports=Ports(clock=clock, store=faulty))
+        transport = httpx2.ASGITransport(app=service.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://t") as http:
+            answer = await post(http, ana.token, accept, VIEWER)
+        [error] = answer.json()["errors"]
+        assert (answer.status_code, error["extensions"]) == (status, {"code": "STORE_UNAVAILABLE", "status": 503})
+        assert "data" not in answer.json()
