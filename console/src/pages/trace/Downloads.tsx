@@ -6,8 +6,8 @@ import { useClient } from 'urql'
 
 import type { PictureHandle } from '../../ui/Picture'
 import { save } from '../../ui/save'
+import type { Direction } from './graph'
 import { PROVENANCE_EXPORT } from './queries'
-import type { Direction } from './useTrace'
 
 export function Downloads({
   root,

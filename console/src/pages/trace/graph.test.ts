@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import {
+  type Direction,
   FIRST_VIEW,
   firstOpen,
   hidden,
@@ -11,15 +12,20 @@ import {
   nothing,
   oneHopLess,
   shown,
+  without,
 } from './graph'
 
 const link = (from: string, to: string): Link => ({ from, to, type: 'CITES', quote: null })
 
-function known(pairs: readonly [string, string][], root = 'a'): Known<{ id: string }> {
+function known(
+  pairs: readonly [string, string][],
+  root = 'a',
+  direction: Direction = 'UPSTREAM',
+): Known<{ id: string }> {
   const ids = new Set([root, ...pairs.flat()])
   const nodes = [...ids].map((id) => ({ id }))
   return learn(
-    nothing<{ id: string }>(root),
+    nothing<{ id: string }>(root, direction),
     { nodes, edges: pairs.map(([f, t]) => link(f, t)), truncated: false },
     [],
   )
@@ -49,7 +55,40 @@ describe('what is shown', () => {
   })
 
   it('is nothing while nothing is known', () => {
-    expect(shown(nothing('a'), new Set(['a'])).hops.size).toBe(0)
+    expect(shown(nothing('a', 'UPSTREAM'), new Set(['a'])).hops.size).toBe(0)
+  })
+
+  it('follows links to sources, or back to what rests on them, and never both', () => {
+    const fan = known([
+      ['a', 's'],
+      ['b', 's'],
+    ])
+    expect([...shown(fan, new Set(['a', 's'])).hops.keys()]).toEqual(['a', 's'])
+    const back = known(
+      [
+        ['a', 's'],
+        ['b', 's'],
+      ],
+      's',
+      'DOWNSTREAM',
+    )
+    expect([...shown(back, new Set(['s', 'a'])).hops.keys()]).toEqual(['s', 'a', 'b'])
+  })
+
+  it('follows parts and work in both directions', () => {
+    const links: Link[] = [
+      { from: 'e', to: 'b', type: 'HAS_BLOCK', quote: null },
+      { from: 'r', to: 'b', type: 'PRODUCED', quote: null },
+    ]
+    const nodes = ['e', 'b', 'r'].map((id) => ({ id }))
+    for (const direction of ['UPSTREAM', 'DOWNSTREAM'] as const) {
+      const all = learn(
+        nothing<{ id: string }>('e', direction),
+        { nodes, edges: links, truncated: false },
+        [],
+      )
+      expect([...shown(all, new Set(['e', 'b'])).hops.keys()]).toEqual(['e', 'b', 'r'])
+    }
   })
 
   it('has the links between shown nodes alone', () => {
@@ -109,7 +148,7 @@ describe('learning', () => {
 
   it('takes a cut answer as complete only for the nodes that it is about', () => {
     const cut = learn(
-      nothing<{ id: string }>('a'),
+      nothing<{ id: string }>('a', 'UPSTREAM'),
       { nodes: [{ id: 'a' }, { id: 'b' }], edges: [link('a', 'b')], truncated: true },
       ['a'],
     )

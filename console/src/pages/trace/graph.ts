@@ -1,8 +1,12 @@
 /** Which part of a provenance graph is shown: pure functions over what the server has told so far. */
 export type Link = { from: string; to: string; type: string; quote: string | null }
 
+export type Direction = 'UPSTREAM' | 'DOWNSTREAM'
+
 export type Known<N extends { id: string }> = {
   root: string
+  /** From statements to their sources, or from sources to what rests on them. */
+  direction: Direction
   nodes: ReadonlyMap<string, N>
   links: readonly Link[]
   /** Nodes of which all neighbours were told. */
@@ -20,8 +24,15 @@ export const FIRST_VIEW = 50
 
 const keyOf = (link: Link): string => [link.from, link.to, link.type, link.quote ?? ''].join('\n')
 
-export const nothing = <N extends { id: string }>(root: string): Known<N> => ({
+/** Parts of a thing: followed to the parts in both directions. */
+const PARTS = /^HAS_/
+
+/** Who read, made or changed something: followed both ways. */
+const WORK: ReadonlySet<string> = new Set(['CONSUMED', 'PRODUCED', 'TARGETS'])
+
+export const nothing = <N extends { id: string }>(root: string, direction: Direction): Known<N> => ({
   root,
+  direction,
   nodes: new Map(),
   links: [],
   told: new Set(),
@@ -36,7 +47,7 @@ export function learn<N extends { id: string }>(
   const nodes = new Map([...known.nodes, ...answer.nodes.map((node): [string, N] => [node.id, node])])
   const links = new Map([...known.links, ...answer.edges].map((link) => [keyOf(link), link]))
   const told = answer.truncated ? about : answer.nodes.map((node) => node.id)
-  return { root: known.root, nodes, links: [...links.values()], told: new Set([...known.told, ...told]) }
+  return { ...known, nodes, links: [...links.values()], told: new Set([...known.told, ...told]) }
 }
 
 /** The same without some nodes and their links. */
@@ -45,7 +56,7 @@ export function without<N extends { id: string }>(known: Known<N>, leftOut: (nod
   return { ...known, nodes, links: known.links.filter(({ from, to }) => nodes.has(from) && nodes.has(to)) }
 }
 
-/** The neighbours of each node, in the order in which they were told. */
+/** What is one hop further from each node, in the order in which it was told. */
 export function neighbours(known: Known<{ id: string }>): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   const add = (from: string, to: string) => {
@@ -54,9 +65,10 @@ export function neighbours(known: Known<{ id: string }>): ReadonlyMap<string, re
     if (there === undefined) found.set(from, [to])
     else if (!there.includes(to)) there.push(to)
   }
-  for (const { from, to } of known.links) {
-    add(from, to)
-    add(to, from)
+  for (const { from, to, type } of known.links) {
+    const both = WORK.has(type)
+    if (both || PARTS.test(type) || known.direction === 'UPSTREAM') add(from, to)
+    if (both || (!PARTS.test(type) && known.direction === 'DOWNSTREAM')) add(to, from)
   }
   return found
 }

@@ -6,6 +6,7 @@ import { type Fault, faultOf } from '../../api/fault'
 import { useRead } from '../../api/useRead'
 import {
   type Answer,
+  type Direction,
   firstOpen,
   type Known,
   learn,
@@ -17,8 +18,6 @@ import {
 } from './graph'
 import { isWork } from './labels'
 import { PROVENANCE, type TraceNode } from './queries'
-
-export type Direction = 'UPSTREAM' | 'DOWNSTREAM'
 
 const FIRST_DEPTH = 4
 
@@ -52,8 +51,11 @@ export function useTrace(root: string, direction: Direction, work: boolean): Tra
   const [fault, setFault] = useState<Fault>()
   const answer = first.data?.provenance
   const start = useMemo(
-    () => (answer ? learn(nothing<TraceNode>(answer.root.id), answer, []) : nothing<TraceNode>(root)),
-    [answer, root],
+    () =>
+      answer
+        ? learn(nothing<TraceNode>(answer.root.id, direction), answer, [])
+        : nothing<TraceNode>(root, direction),
+    [answer, root, direction],
   )
   const kept = useCallback((all: Known<TraceNode>) => (work ? all : without(all, isWork)), [work])
   const known = useMemo(
