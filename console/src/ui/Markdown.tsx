@@ -3,12 +3,15 @@ import { Anchor, Code } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import ReactMarkdown, { type Components } from 'react-markdown'
 
+import { markInvisible } from './markInvisible'
 import { Told } from './Told'
 
 function Picture({ alt }: { alt: string }) {
   const { t } = useTranslation('ui')
   return <Code>{t('image', { alt })}</Code>
 }
+
+const PLUGINS = [markInvisible]
 
 const COMPONENTS: Components = {
   a: ({ href, children }) =>
@@ -26,7 +29,7 @@ const COMPONENTS: Components = {
 export function Markdown({ children }: { children: string }) {
   return (
     <div className="markdown">
-      <ReactMarkdown skipHtml components={COMPONENTS}>
+      <ReactMarkdown skipHtml components={COMPONENTS} rehypePlugins={PLUGINS}>
         {children}
       </ReactMarkdown>
     </div>

@@ -32,7 +32,8 @@ export const en = {
   draft: {
     title: 'Agents may not save this',
     anyway: 'Save anyway',
-    TRANSIENT_STATE: 'It looks like something that passes: how far a job has come, an error seen once, a value of the moment.',
+    TRANSIENT_STATE:
+      'It looks like something that passes: how far a job has come, an error seen once, a value of the moment.',
     DATED_NAME: 'The name carries a date. An entry stands for a topic that lasts; only events are dated.',
   },
   clearOne: 'Clear',

@@ -1,0 +1,22 @@
+/** What a knowledge base is called: its kind, and the name of its channel or private chat. */
+import { useTranslation } from 'react-i18next'
+
+import { type FragmentOf, graphql, readFragment } from '../api/graphql'
+
+export const BASE = graphql(`
+  fragment BaseName on KnowledgeBase {
+    kind
+    channel {
+      displayName
+    }
+  }
+`)
+
+export function useBaseName(): (base: FragmentOf<typeof BASE>) => string {
+  const { t } = useTranslation('ui')
+  return (masked) => {
+    const base = readFragment(BASE, masked)
+    const kind = t(`kb.${base.kind}`)
+    return base.channel ? `${kind} · ${base.channel.displayName}` : kind
+  }
+}
