@@ -100,7 +100,7 @@ def build(places: Places) -> bool:
         node = installed(places)
         print("Building the console ...", flush=True)
         made = places.cache / "dist"  # not console/dist: somebody may be building there by hand
-        options = ("--outDir", str(made), "--emptyOutDir", "--bypass-lock")
+        options = ("--outDir", str(made), "--emptyOutDir")
         node.run(*node.npm, "run", "--silent", "build", "--", *options, cwd=places.console)
         node.run("node", "scripts/compress.mjs", str(made), cwd=places.console)
         lay(made, places.built)

@@ -1,5 +1,6 @@
 /** All texts by language and part; the keys of `en` are the type of every `t(…)`. */
 import * as shell from '../app/texts'
+import * as developers from '../developers/texts'
 import * as audit from '../pages/audit/texts'
 import * as compare from '../pages/compare/texts'
 import * as dreaming from '../pages/dreaming/texts'
@@ -7,6 +8,7 @@ import * as entries from '../pages/entries/texts'
 import * as entry from '../pages/entry/texts'
 import * as library from '../pages/library/texts'
 import * as materials from '../pages/materials/texts'
+import * as relations from '../pages/relations/texts'
 import * as settings from '../pages/settings/texts'
 import * as skills from '../pages/skills/texts'
 import * as status from '../pages/status/texts'
@@ -25,8 +27,10 @@ const en = {
   status: status.en,
   trace: trace.en,
   compare: compare.en,
+  relations: relations.en,
   settings: settings.en,
   library: library.en,
+  developers: developers.en,
 }
 
 const zh = {
@@ -41,8 +45,10 @@ const zh = {
   status: status.zh,
   trace: trace.zh,
   compare: compare.zh,
+  relations: relations.zh,
   settings: settings.zh,
   library: library.zh,
+  developers: developers.zh,
 }
 
 export const resources = { en, zh } as const
