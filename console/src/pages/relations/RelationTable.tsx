@@ -1,0 +1,103 @@
+/** The same relations as a table. */
+import { Anchor, Button, Table } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+
+import { useOwner } from '../../app/owner'
+import { entryPath } from '../../app/paths'
+import { Told } from '../../ui/Told'
+import { shownTime } from '../../ui/When'
+import type { Neighborhood, Relation } from './queries'
+
+export function RelationTable({
+  found,
+  selected,
+  onSelect,
+}: {
+  found: Neighborhood
+  selected: string | null
+  onSelect: (id: string) => void
+}) {
+  const { t } = useTranslation('relations')
+  return (
+    <Table.ScrollContainer minWidth={560}>
+      <Table aria-label={t('title')} highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('subject')}</Table.Th>
+            <Table.Th>{t('type')}</Table.Th>
+            <Table.Th>{t('object')}</Table.Th>
+            <Table.Th>{t('validity')}</Table.Th>
+            <Table.Th>{t('quotes')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {found.relations.map((relation) => (
+            <Row
+              key={relation.id}
+              relation={relation}
+              selected={relation.id === selected}
+              onSelect={onSelect}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function Row({
+  relation,
+  selected,
+  onSelect,
+}: {
+  relation: Relation
+  selected: boolean
+  onSelect: (id: string) => void
+}) {
+  const { t } = useTranslation('relations')
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <EntryLink entry={relation.subject} />
+      </Table.Td>
+      <Table.Td>
+        <Told>{relation.type}</Told>
+      </Table.Td>
+      <Table.Td>
+        <EntryLink entry={relation.object} />
+      </Table.Td>
+      <Table.Td>
+        <Validity relation={relation} />
+      </Table.Td>
+      <Table.Td>
+        <Button
+          size="compact-xs"
+          variant={selected ? 'filled' : 'default'}
+          aria-pressed={selected}
+          onClick={() => onSelect(relation.id)}
+        >
+          {t('show')} ({relation.evidence.length})
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function EntryLink({ entry }: { entry: { id: string; name: string } }) {
+  const owner = useOwner()
+  return (
+    <Anchor component={Link} to={entryPath(owner.id, entry.id, 'relations')} size="sm">
+      <Told>{entry.name}</Told>
+    </Anchor>
+  )
+}
+
+function Validity({ relation: { validFrom, validTo } }: { relation: Relation }) {
+  const { t, i18n } = useTranslation('relations')
+  const parts = [
+    validFrom && t('from', { at: shownTime(validFrom, i18n.language, true) }),
+    validTo && t('to', { at: shownTime(validTo, i18n.language, true) }),
+  ]
+  return <>{parts.filter(Boolean).join(' ')}</>
+}
