@@ -1,4 +1,12 @@
 # The server image. Build: docker build -t rootward .
+FROM node:24-slim AS console
+WORKDIR /src/console
+COPY console/package.json console/package-lock.json console/.npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY schema.graphql /src/
+COPY console/ ./
+RUN npm run build && node scripts/compress.mjs dist
+
 FROM python:3.12-slim AS build
 WORKDIR /src
 RUN python -m venv /opt/rootward
@@ -8,6 +16,7 @@ COPY graph ./graph
 COPY dreaming ./dreaming
 COPY api ./api
 COPY client ./client
+COPY --from=console /src/console/dist ./api/console/dist
 RUN /opt/rootward/bin/pip install --no-cache-dir -c constraints.txt ./client '.[documents,models]'
 
 FROM python:3.12-slim

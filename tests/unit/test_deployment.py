@@ -1,5 +1,6 @@
 """The container files, read as data: no engine is needed to see that they hold together."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -71,6 +72,32 @@ def test_the_image_gets_every_package_of_the_wheel() -> None:
     assert copied == {*packages, "client"}, "the library is a distribution of its own that the server needs"
     assert {f"!{package}" for package in copied} <= set(ignored)
     assert "./client '.[" in DOCKERFILE
+
+
+def test_the_image_builds_the_console_itself_from_its_lock_file() -> None:
+    assert "RUN npm ci" in DOCKERFILE
+    assert "COPY --from=console /src/console/dist ./api/console/dist\n" in DOCKERFILE
+    # Before the package is made of it, and after the folder that it lies in is there.
+    places = [DOCKERFILE.index(part) for part in ("COPY api ./api", "COPY --from=console", "pip install")]
+    assert places == sorted(places)
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {"!console", "!schema.graphql"} <= set(ignored)
+    for left in ("api/console/dist*", "console/node_modules"):
+        assert ignored.index(left) > max(ignored.index("!api"), ignored.index("!console"))
+
+
+def test_the_lock_file_of_the_console_names_no_address_and_holds_every_library() -> None:
+    folder = ROOT / "console"
+    lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    libraries = {name: one for name, one in lock["packages"].items() if name}
+    assert not [name for name, one in libraries.items() if "resolved" in one]
+    assert all(one.get("integrity", "").startswith("sha512-") for one in libraries.values())
+    wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    pinned = {**wanted["dependencies"], **wanted["devDependencies"]}
+    assert {name: libraries[f"node_modules/{name}"]["version"] for name in pinned} == pinned
+    # `npm ci` refuses a lock file that lacks what a library of it names, even for another system.
+    named = {name for one in libraries.values() for name in one.get("optionalDependencies", {})}
+    assert {name for name in named if not any(path.endswith(f"node_modules/{name}") for path in libraries)} == set()
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "pyproject.toml", "Dockerfile", "docker-compose.yml"])
