@@ -29,7 +29,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 
 from api.cli.given import Chosen
 from api.cli.link import TIMEOUT_S, find_server, token_of
-from api.errors import AWAY
+from api.errors import AWAY, MISSING
 from api.incoming import CONVERSATION_HEADER
 from graph.model.errors import StoreUnavailable
 
@@ -115,7 +115,7 @@ class Bridge:
     async def _exchange(self, message: Message, line: bytes) -> None:
         """Post one message and write its answer; a notification has none."""
         answer = await self._posted(message, line)
-        if "id" not in message:
+        if not answer:
             return
         if answer.get("id") is None:
             answer["id"] = message["id"]
@@ -127,13 +127,9 @@ class Bridge:
         headers = {**_ACCEPT, **_headers(message, self.version)}
         try:
             response = await self.http.post(self.path, content=line, headers=headers, params=self.query)
-            if response.status_code == 202 or "id" not in message:
-                return {}
-            found = response.json()
-        except (httpx2.HTTPError, ValueError):
+        except httpx2.HTTPError:
             return _failed(None, AWAY, "the server does not answer: is it running?")
-        is_answer = isinstance(found, dict) and ("result" in found or "error" in found)
-        return found if is_answer else _failed(None, AWAY, "what answers is no Rootward server")
+        return {} if response.status_code == 202 or "id" not in message else _answer_of(response)
 
     def _cancel(self, message: Message) -> None:
         """Give up a request; nobody waits for its answer any more."""
@@ -147,6 +143,19 @@ class Bridge:
 
     def _answer(self, message: Message) -> None:
         self.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+
+def _answer_of(response: httpx2.Response) -> Message:
+    """Return the message in a response, or why there is none."""
+    try:
+        found = response.json()
+    except ValueError:
+        found = None
+    if isinstance(found, dict) and ("result" in found or "error" in found):
+        return found
+    if response.status_code == 404:
+        return _failed(None, MISSING, "there is no such endpoint: look at the id")
+    return _failed(None, AWAY, "what answers is no Rootward server")
 
 
 def _headers(message: Message, version: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ class ChatPlace:
         """Return the code and what to do, in words that tell nothing."""
         if isinstance(error, MissingObject):
             return {"error": error.wire_code, "message": _NO_TURN}
-        told = {"error": error.wire_code, "message": error.message}
+        told = {"error": "Forbidden" if isinstance(error, Forbidden) else error.wire_code, "message": error.message}
         return {"error": "Unavailable", "message": PLAIN} if any(is_unsaid(text) for text in told.values()) else told
 
     async def _confided(self, text: str, key: str | None) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, RequestParamsMeta, TextContent
+
+from api.mcp.protocol import CALL_ID
 
 HERE = "http://localhost"
 LEGACY = "legacy"
@@ -38,6 +40,11 @@ def told(result: CallToolResult) -> Any:
     body = result.structured_content
     assert json.loads(content.text) == body
     return body
+
+
+def named(id_: object) -> RequestParamsMeta:
+    """Return what tells a call from others."""
+    return cast(RequestParamsMeta, {CALL_ID: id_})
 
 
 async def post(http: httpx2.AsyncClient, path: str, token: str | None, body: Any, **headers: str) -> httpx2.Response:
