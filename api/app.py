@@ -109,6 +109,7 @@ def make_executor(parts: Parts) -> Executor:
         schema=build_schema(),
         deps=parts.deps,
         models=parts.models,
+        sandbox=parts.sandbox,
         introspection=limits.introspection,
         limits=Limits(
             depth=limits.max_depth,

@@ -102,6 +102,9 @@ QUERIES: Mapping[str, Needs] = {
     "runThread": Needs.VERB_READ,
     "agentProfile": Needs.VERB_READ,
     "workspaceRun": Needs.VERB_READ,
+    "sandboxSessions": Needs.VERB_READ,
+    "sandboxSession": Needs.VERB_READ,
+    "sandboxFile": Needs.VERB_READ,
 }
 
 MUTATIONS: Mapping[str, Needs] = {
@@ -217,6 +220,16 @@ MUTATIONS: Mapping[str, Needs] = {
     "completeRun": Needs.VERB_RUN,
     "forkRun": Needs.VERB_RUN,
     "callRunTool": Needs.VERB_RUN,
+    "createSandboxSession": Needs.VERB_RUN,
+    "deleteSandboxSession": Needs.VERB_WRITE,
+    "beginSandboxRun": Needs.VERB_RUN,
+    "recordSandboxRun": Needs.VERB_RUN,
+    "closeSandboxSession": Needs.VERB_RUN,
+    "createSandboxFile": Needs.VERB_RUN,
+    "writeSandboxFile": Needs.VERB_RUN,
+    "deleteSandboxFile": Needs.VERB_RUN,
+    "takeSandboxSnapshot": Needs.VERB_RUN,
+    "deleteSandboxSnapshot": Needs.VERB_WRITE,
 }
 
 SUBSCRIPTIONS: Mapping[str, Needs] = {

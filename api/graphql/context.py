@@ -19,6 +19,7 @@ from strawberry.types import Info
 from api.graphql.ids import to_global, to_node, to_nodes
 from api.graphql.loaders import Loaders
 from dreaming.jobs import ModelMaker, no_models
+from dreaming.sandbox.rules import SandboxRules
 from graph.model.ids import NodeId
 from graph.model.nodes.people import PrincipalKind
 from graph.services.access.caller import Caller
@@ -51,6 +52,7 @@ class RequestContext:
 
     Attributes:
         models: makes models out of profiles, for what an operation asks of a model itself.
+        sandbox: what is set for sandbox memory.
         document: parsed and checked before execution.
         open_session: opens a fresh session for the payload of a mutation; None in a query.
         leave_session: lets go of the session of the payload before; None in a query.
@@ -58,12 +60,14 @@ class RequestContext:
         outcomes: of the commands of a mutation, by response key; of what a query asked outside, by response path.
         pending: what a query must ask outside before it can be answered, by response path.
         still_valid: asks again whether the credential of a subscription holds.
+        repeats: it is a query, which may be run again.
         afterwards: done once when a query was answered from one state of rights, such as keeping what it found.
     """
 
     deps: Deps
     caller: Caller
     models: ModelMaker = no_models
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
     document: DocumentNode | None = None
     conversation: NodeId | None = None
     open_session: Opener | None = None
@@ -71,6 +75,7 @@ class RequestContext:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     pending: dict[str, Act] = field(default_factory=dict)
     still_valid: Callable[[], Awaitable[object]] | None = None
+    repeats: bool = False
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     _session: Session | None = None
     _loaders: Loaders | None = None
@@ -126,15 +131,22 @@ class RequestContext:
         value: T = outcome.value
         return value
 
-    def asked(self, info: Info[Any, Any], act: Callable[[], Awaitable[T]]) -> T:
+    async def asked(self, info: Info[Any, Any], act: Callable[[], Awaitable[T]], *, of: object = "") -> T:
         """Return what was asked outside for a field of a query, which is run again when it is there.
 
-        Rights are checked before, so they are checked again with what came.
+        Rights are checked before, so they are checked again with what came. What is no query asks at once.
+
+        Args:
+            info: of the field.
+            act: asks; it must have no effect.
+            of: what the question depends on, if the next run may ask about another state.
 
         Raises:
             Pending: it is not there yet.
         """
-        key = "/".join(map(str, info.path.as_list()))
+        if not self.repeats:
+            return await act()
+        key = f"{'/'.join(map(str, info.path.as_list()))}#{of}"
         outcome = self.outcomes.get(key)
         if outcome is None:
             self.pending[key] = act

@@ -35,6 +35,7 @@ from api.graphql.subscriptions import Event
 from api.limits import Limits, check_document, check_json, check_text
 from api.observability import log_fault, tracer
 from dreaming.jobs import ModelMaker, no_models
+from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable, Unauthenticated
 from graph.model.ids import NodeId
 from graph.services.access.caller import Caller
@@ -72,6 +73,7 @@ class Executor:
     """Runs operations against a schema.
 
     Attributes:
+        models, sandbox: what operations get that ask models.
         introspection: whether the schema may be asked for itself.
         names: of everything in the schema; error messages may quote these and nothing else.
     """
@@ -80,6 +82,7 @@ class Executor:
     deps: Deps
     limits: Limits = Limits()
     models: ModelMaker = no_models
+    sandbox: SandboxRules = field(default_factory=SandboxRules)
     introspection: bool = False
     names: frozenset[str] = frozenset()
     _kept: OrderedDict[str, DocumentNode] = field(default_factory=OrderedDict)
@@ -130,9 +133,7 @@ class Executor:
         still_valid: Callable[[], Awaitable[object]],
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the answers of a subscription; each event is read and authorised anew when it is sent (KN-123)."""
-        ctx = RequestContext(
-            deps=self.deps, models=self.models, caller=caller, document=prepared.document, still_valid=still_valid
-        )
+        ctx = self._context(prepared, caller, still_valid=still_valid)
         source = await self._source(prepared, request, ctx)
         if not isinstance(source, AsyncGenerator):
             yield self._body(None, source, caller)
@@ -172,7 +173,7 @@ class Executor:
         """Return the answer for one event, None if the caller may not see it; a chat's reading is recorded once."""
 
         async def work(session: Session) -> ExecutionResult | None:
-            ctx = RequestContext(deps=self.deps, models=self.models, caller=caller, document=prepared.document)
+            ctx = self._context(prepared, caller)
             await enter(ctx, session, None)
             loaded = await event.load(ctx)
             return None if loaded is None else await self.execute(ctx, request, root=loaded)
@@ -252,9 +253,7 @@ class Executor:
         outcomes: dict[str, Outcome] = {}
 
         async def work(session: Session) -> tuple[ExecutionResult, RequestContext]:
-            ctx = RequestContext(
-                deps=self.deps, models=self.models, caller=caller, document=prepared.document, outcomes=outcomes
-            )
+            ctx = self._context(prepared, caller, outcomes=outcomes, repeats=True)
             await enter(ctx, session, request.conversation)
             return await self.execute(ctx, request), ctx
 
@@ -268,7 +267,7 @@ class Executor:
         return result
 
     async def _mutation(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
-        ctx = RequestContext(deps=self.deps, models=self.models, caller=caller, document=prepared.document)
+        ctx = self._context(prepared, caller)
         recorded: set[NodeId] = set()
         for _ in range(MAX_REPEATS):
             payload = _Payload(deps=self.deps, ctx=ctx, conversation=request.conversation)
@@ -281,6 +280,16 @@ class Executor:
                 await record_reads(self.deps, caller, recorded)
                 return result
         raise StoreUnavailable("the change was made, but rights are changing too fast to read it back")
+
+    def _context(self, prepared: Prepared, caller: Caller, **more: Any) -> RequestContext:
+        return RequestContext(
+            deps=self.deps,
+            models=self.models,
+            sandbox=self.sandbox,
+            caller=caller,
+            document=prepared.document,
+            **more,
+        )
 
     async def execute(self, ctx: RequestContext, request: GraphQLRequest, root: Any = None) -> ExecutionResult:
         """Execute a prepared document; `root` is the event of a subscription."""

@@ -27,6 +27,7 @@ from api.graphql.mutations.operating import OperatingMutations
 from api.graphql.mutations.records import RecordMutations
 from api.graphql.mutations.restoring import AdminMutations, RestoreMutations
 from api.graphql.mutations.runs import RunMutations
+from api.graphql.mutations.sandboxes import SandboxMutations
 from api.graphql.mutations.sessions import SessionMutations
 from api.graphql.mutations.signals import SignalMutations
 from api.graphql.mutations.sources import SourceMutations
@@ -48,6 +49,7 @@ from api.graphql.queries.neighborhood import NeighborhoodQueries
 from api.graphql.queries.operating import OperatingQueries
 from api.graphql.queries.records import RecordQueries
 from api.graphql.queries.runs import RunQueries
+from api.graphql.queries.sandboxes import SandboxQueries
 from api.graphql.queries.sessions import SessionQueries
 from api.graphql.queries.status import StatusQueries
 from api.graphql.queries.workspace import WorkspaceQueries
@@ -77,6 +79,7 @@ Query = merge_types(
         WorkspaceQueries,
         RecordQueries,
         RunQueries,
+        SandboxQueries,
     ),
 )
 Mutation = merge_types(
@@ -107,6 +110,7 @@ Mutation = merge_types(
         RecordMutations,
         ThreadMutations,
         RunMutations,
+        SandboxMutations,
     ),
 )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from graph.rules.memory_limits import MemoryLimits
 from graph.rules.memory_paths import checked_path, checked_prefix
+from graph.rules.memory_refusals import invalid
 
 _PATHS: Final = replace(MemoryLimits(), path_bytes=1_024)
 """Two directories, the id of a conversation and a slug are longer than what a file memory allows."""
@@ -50,6 +52,18 @@ def sandbox_path(given: str, field: str = "path") -> str:
         WorkspaceRefused: ``invalid_argument`` at `field`: it is no path; nothing is normalised away (FM-60).
     """
     return checked_path(given, _PATHS, field)
+
+
+def manifest_paths(given: Sequence[str], field: str = "manifest.entries") -> list[str]:
+    """Return the paths under which the entries of a manifest are stored, in their order.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `field`: one is no path, or two are the same.
+    """
+    paths = [sandbox_path(path, field) for path in given]
+    if len(set(paths)) < len(paths):
+        raise invalid(field, "names each path once")
+    return paths
 
 
 def sandbox_prefix(given: str) -> str:

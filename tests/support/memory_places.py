@@ -1,4 +1,4 @@
-"""What Ana has on the other surfaces: a session and a chat with a turn each, memories, a run, and her rights."""
+"""What Ana has on the other surfaces: a session and a chat with a turn each, memories, a run, a sandbox."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId, hosted_id, node_id
 from graph.model.nodes.bots import BotPool, Chat
 from graph.model.nodes.people import Grant, Organization, Right
+from graph.model.nodes.sandbox import SandboxFile, SandboxSession, SandboxSnapshot
 from graph.model.nodes.sessions import Session, Turn
 from graph.model.nodes.workspace import (
     AgentProfile,
@@ -42,6 +43,8 @@ async def places_of(world: TeamWorld) -> dict[str, NodeId]:
         "thread": node_id(RunThread.PREFIX, f"{world.name}/t1"),
         "profile": node_id(AgentProfile.PREFIX, f"{world.name}/a1"),
         "work": node_id(WorkspaceRun.PREFIX, f"{world.name}/r1"),
+        "sandbox": node_id(SandboxSession.PREFIX, f"{world.name}/s1"),
+        "snapshot": node_id(SandboxSnapshot.PREFIX, f"{world.name}/s1"),
         "organization": hosted_id(Organization.PREFIX, world.name, "o1"),
     }
     await world.deps.store.transact(lambda writer: _write(world, writer, ids))
@@ -68,6 +71,7 @@ async def _write(world: TeamWorld, writer: Writer, ids: dict[str, NodeId]) -> No
     await _put_memory(world, writer, ids["memory"], base)
     await _put_records(world, writer, ids, base)
     await _put_run(world, writer, ids, base)
+    await _put_sandbox(world, writer, ids, base)
     pool = pool_of(world.workspace, world.atlas)
     await writer.put([BotPool(id=pool, pool=pool, bot_id=world.atlas, **base)])
     for node in _places(world, ids, base, pool):
@@ -160,6 +164,28 @@ async def _put_run(world: TeamWorld, writer: Writer, ids: dict[str, NodeId], bas
             id=node_id(ThreadMount.PREFIX, f"{world.name}/t1/team"),
             thread_id=ids["thread"],
             **mount.kept(),
+            **base,
+        ),
+    ]
+    for node in nodes:
+        await put_alone(writer, node, frozenset({workspace_rule(world.node)}))
+
+
+async def _put_sandbox(world: TeamWorld, writer: Writer, ids: dict[str, NodeId], base: dict[str, Any]) -> None:
+    """Write an open sandbox with an empty file, and an empty snapshot of it."""
+    session = ids["sandbox"]
+    nodes: list[Node] = [
+        SandboxSession(id=session, pool=session, status="open", created_by=world.ana, **base),
+        SandboxSnapshot(id=ids["snapshot"], session_id=session, created_by=world.ana, **base),
+        SandboxFile(
+            id=node_id(SandboxFile.PREFIX, f"{world.name}/s1"),
+            pool=session,
+            place_id=session,
+            path="a.md",
+            size=0,
+            lines=0,
+            next_part=0,
+            updated_at=base["created_at"],
             **base,
         ),
     ]

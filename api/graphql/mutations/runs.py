@@ -7,9 +7,9 @@ from typing import Any
 import strawberry
 from strawberry.types import Info
 
+from api.graphql.acting import act_on, run_on
 from api.graphql.context import context
 from api.graphql.given import given_of, object_of
-from api.graphql.mutations.threads import run_on
 from api.graphql.scalars import JSON
 from api.graphql.tagging import refusing
 from api.graphql.types.runs import (
@@ -28,7 +28,7 @@ from graph.rules.run_tool_errors import ToolFailed
 from graph.services.access.commands import Command
 from graph.services.access.session import Session, read
 from graph.services.workspace import agents, runs
-from graph.services.workspace.attempts import Attempt, start_attempt
+from graph.services.workspace.attempts import start_attempt
 from graph.services.workspace.finding import require_readable
 from graph.services.workspace.run_finding import KINDS
 from graph.services.workspace.threads import fork_run
@@ -94,16 +94,8 @@ class RunMutations:
     async def start_run_attempt(self, info: Info[Any, Any], run_id: strawberry.ID) -> RunAttempt:
         ctx = context(info)
         id_ = ctx.id(run_id)
-
-        async def look(reading: Session) -> None:
-            require_readable(reading.facts, None, _RUN)
-
-        async def act() -> Attempt:
-            await read(ctx.deps, ctx.caller, look)
-            return await start_attempt(ctx.deps, ctx.caller, id_)
-
-        with refusing():
-            return RunAttempt.from_domain(await ctx.once(info, act))
+        attempt = await act_on(info, workspace.WorkspaceRun, lambda: start_attempt(ctx.deps, ctx.caller, id_))
+        return RunAttempt.from_domain(attempt)
 
     @strawberry.mutation(description="Commit progress: what was told and done is part of the thread from here on.")
     async def checkpoint_run(self, info: Info[Any, Any], run_id: strawberry.ID) -> WorkspaceRun:

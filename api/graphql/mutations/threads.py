@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import strawberry
 from strawberry.types import Info
 
+from api.graphql.acting import run_on
 from api.graphql.context import context
 from api.graphql.given import given_of
 from api.graphql.tagging import refusing
@@ -16,10 +16,6 @@ from graph.model.nodes import workspace
 from graph.rules.run_mounts import Access, checked_access, named_mount
 from graph.services.access.commands import Command
 from graph.services.workspace import mounts, threads
-from graph.services.workspace.finding import require_readable
-from graph.services.workspace.run_finding import KINDS
-
-T = TypeVar("T")
 
 
 @strawberry.type
@@ -100,21 +96,6 @@ class ThreadMutations:
         return RunThread.from_domain(
             await run_on(info, workspace.RunThread, lambda cmd: mounts.unmount_memory(cmd, id_, name, [expected_etag]))
         )
-
-
-async def run_on(
-    info: Info[Any, Any],
-    kind: type[workspace.RunThread | workspace.AgentProfile | workspace.WorkspaceRun],
-    work: Callable[[Command], Awaitable[T]],
-) -> T:
-    """Run a command on a thread, an agent or a run; to who reads none of them there is none."""
-
-    async def shown(cmd: Command) -> T:
-        require_readable(cmd.facts, None, KINDS[kind.PREFIX])
-        return await work(cmd)
-
-    with refusing():
-        return await context(info).run(info, shown)
 
 
 async def _archived(info: Info[Any, Any], thread_id: strawberry.ID, *, archived: bool) -> RunThread:

@@ -72,4 +72,4 @@ async def _asked(
     id_ = ctx.id(memory_id)
     require_readable(ctx.session.facts, id_)
     memory = await open_memory(ctx.session, id_, Right.READ, MemoryKind.RECORD)
-    return ctx.asked(info, lambda: ask(backend_of(ctx.deps, memory), memory))
+    return await ctx.asked(info, lambda: ask(backend_of(ctx.deps, memory), memory))

@@ -30,10 +30,11 @@ from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
 from api.graphql.types.records import MemoryProvider
 from api.graphql.types.runs import AgentProfile, RunThread, WorkspaceRun
+from api.graphql.types.sandboxes import SandboxFile, SandboxSession, SandboxSnapshot
 from api.graphql.types.sessions import Session, SessionFact, SessionItem, Turn
 from api.graphql.types.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
 from graph.model.ids import NodeId
-from graph.model.nodes import bots, evidence, knowledge, learning, people, sessions, work, workspace
+from graph.model.nodes import bots, evidence, knowledge, learning, people, sandbox, sessions, work, workspace
 from graph.services.agents.memory import AgentEntryView
 from graph.services.knowledge import views
 from graph.services.knowledge.nodes import NodeView
@@ -85,6 +86,9 @@ SHOWN_AS: Mapping[type[Any], Callable[[Any], Node]] = {
     workspace.AgentProfile: AgentProfile.from_domain,
     workspace.RunThread: RunThread.from_domain,
     workspace.WorkspaceRun: WorkspaceRun.from_domain,
+    sandbox.SandboxSession: SandboxSession.from_domain,
+    sandbox.SandboxFile: SandboxFile.from_domain,
+    sandbox.SandboxSnapshot: SandboxSnapshot.from_domain,
 }
 """Every kind that clients may meet beside entries; what is not here is never shown."""
 
@@ -134,6 +138,9 @@ NODE_TYPES: tuple[type[Node], ...] = (
     AgentProfile,
     RunThread,
     WorkspaceRun,
+    SandboxSession,
+    SandboxFile,
+    SandboxSnapshot,
 )
 
 

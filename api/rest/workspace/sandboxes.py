@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from api.rest.workspace.kit import WCall, WHandler, answer, invalid
+from api.rest.workspace.kit import WCall, WHandler, answer
 from api.rest.workspace.sandbox_shapes import (
     SANDBOX,
     SANDBOXES,
@@ -21,7 +21,7 @@ from api.rest.workspace.sandbox_shapes import (
 from api.rest.workspace.threads import may_run
 from graph.model.nodes.people import Right
 from graph.model.nodes.sandbox import SandboxSession, SandboxSnapshot
-from graph.rules.sandbox import sandbox_path
+from graph.rules.sandbox import manifest_paths
 from graph.services.access.session import read
 from graph.services.sandbox.acting import change
 from graph.services.sandbox.finding import open_sandbox, sandbox_id
@@ -89,12 +89,6 @@ async def _delete_snapshot(call: WCall) -> Response:
 
 
 def _contents(manifest: ManifestBody) -> dict[str, bytes]:
-    """Return the bytes of each entry by its checked path.
-
-    Raises:
-        WorkspaceRefused: ``invalid_argument`` at `manifest.entries`: no path, or twice the same one.
-    """
-    paths = [sandbox_path(path, "manifest.entries") for path in manifest.entries]
-    if len(set(paths)) < len(paths):
-        raise invalid("manifest.entries", "names each path once")
+    """Return the bytes of each entry by its checked path."""
+    paths = manifest_paths(list(manifest.entries))
     return {path: entry.content.encode() for path, entry in zip(paths, manifest.entries.values(), strict=True)}

@@ -46,13 +46,22 @@ async def all_files(reader: Reader, place_id: NodeId, prefix: str = "") -> tuple
 async def list_files(
     reading: Reading, place_id: NodeId, prefix: str = "", *, first: int, after: After | None = None
 ) -> Page[SandboxFile]:
-    """Return files of a session or snapshot at any depth under a directory prefix, in code-point order of their paths.
+    """Return the files of a `files_query`.
+
+    Raises:
+        WorkspaceRefused: ``invalid_argument`` at `prefix`.
+    """
+    return await reading.page(files_query(place_id, prefix, first=first, after=after))
+
+
+def files_query(place_id: NodeId, prefix: str = "", *, first: int, after: After | None = None) -> Find[SandboxFile]:
+    """Return the question for files of a session or snapshot under a directory, in code-point order of their paths.
 
     Raises:
         WorkspaceRefused: ``invalid_argument`` at `prefix`.
     """
     where = _under(place_id, sandbox_prefix(prefix))
-    return await reading.page(Find(kind=SandboxFile, where=where, order=By("path"), first=first, after=after))
+    return Find(kind=SandboxFile, where=where, order=By("path"), first=first, after=after)
 
 
 async def read_file(reading: Reading, session: SandboxSession, path: str) -> tuple[SandboxFile, Sequence[SandboxPart]]:

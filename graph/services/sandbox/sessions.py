@@ -21,7 +21,7 @@ from graph.services.sandbox.finding import hold_sandbox
 from graph.services.sandbox.stored import Stored
 from graph.services.workspace.finding import require_verb
 from graph.services.workspace.run_finding import find_one, hold_one
-from graph.store.query import After, Eq, Find, Page
+from graph.store.query import After, Eq, Find
 
 
 async def create_sandbox(
@@ -61,15 +61,15 @@ async def create_sandbox(
     return await act.note(session, "sandbox.create", codes=codes)
 
 
-async def list_sandboxes(reading: Reading, *, first: int, after: After | None = None) -> Page[SandboxSession]:
-    """Return the sessions of the caller's workspace, by id: oldest first.
+def sandboxes_query(reading: Reading, *, first: int, after: After | None = None) -> Find[SandboxSession]:
+    """Return the question for the sessions of the caller's workspace, by id: oldest first.
 
     Raises:
         WorkspaceRefused: ``forbidden``.
     """
     require_verb(reading.facts, None, Right.READ)
     where = Eq("workspace", reading.facts.workspace)
-    return await reading.page(Find(kind=SandboxSession, where=where, first=first, after=after))
+    return Find(kind=SandboxSession, where=where, first=first, after=after)
 
 
 async def delete_sandbox(cmd: Command, act: Act, id_: NodeId) -> None:

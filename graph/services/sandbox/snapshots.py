@@ -15,7 +15,7 @@ from graph.services.sandbox.files import all_files, remove_files
 from graph.services.sandbox.finding import hold_sandbox
 from graph.services.workspace.finding import require_verb
 from graph.services.workspace.run_finding import find_one, hold_one, named
-from graph.store.query import After, Eq, Find, Page, both
+from graph.store.query import After, Eq, Find, both
 
 
 def snapshot_id(given: str) -> NodeId:
@@ -47,10 +47,10 @@ async def take_snapshot(cmd: Command, act: Act, session_id: NodeId) -> SandboxSn
     return snapshot
 
 
-async def list_snapshots(
+def snapshots_query(
     reading: Reading, session_id: NodeId | None = None, *, first: int, after: After | None = None
-) -> Page[SandboxSnapshot]:
-    """Return the snapshots of the caller's workspace, or of one session of it, by id: oldest first.
+) -> Find[SandboxSnapshot]:
+    """Return the question for the snapshots of the caller's workspace, or of one session of it, by id: oldest first.
 
     Raises:
         WorkspaceRefused: ``forbidden``.
@@ -58,7 +58,7 @@ async def list_snapshots(
     require_verb(reading.facts, None, Right.READ)
     of_session = None if session_id is None else Eq("session_id", session_id)
     where = both(Eq("workspace", reading.facts.workspace), of_session)
-    return await reading.page(Find(kind=SandboxSnapshot, where=where, first=first, after=after))
+    return Find(kind=SandboxSnapshot, where=where, first=first, after=after)
 
 
 async def delete_snapshot(cmd: Command, act: Act, id_: NodeId) -> None:

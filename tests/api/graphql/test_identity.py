@@ -341,6 +341,29 @@ ROWS: Mapping[str, Row] = {
     "Mutation.callRunTool": only_verbs(
         'callRunTool(runId: {work}, tool: "memory_file_view", toolCallId: "c", arguments: {{memory: "team"}})'
     ),
+    "Query.sandboxSessions": Row(call="sandboxSessions", selection=PAGE, nothing="forbidden"),
+    "Query.sandboxSession": only_verbs("sandboxSession(sessionId: {sandbox})"),
+    "Query.sandboxFile": only_verbs('sandboxFile(sessionId: {sandbox}, path: "a.md")', "{ content }"),
+    "Mutation.createSandboxSession": Row(
+        call='createSandboxSession(snapshotId: {snapshot}, manifest: {{entries: [{{path: "b.md", content: "b"}}]}})',
+        nothing="forbidden",
+    ),
+    "Mutation.deleteSandboxSession": only_verbs("deleteSandboxSession(sessionId: {sandbox})", ""),
+    "Mutation.beginSandboxRun": only_verbs("beginSandboxRun(sessionId: {sandbox}, memory: {{}})"),
+    "Mutation.recordSandboxRun": only_verbs(
+        'recordSandboxRun(sessionId: {sandbox}, rollout: {{conversationId: "c", segment: {{input: "i", '
+        'terminalMetadata: {{terminalState: "completed"}}}}}})'
+    ),
+    "Mutation.closeSandboxSession": only_verbs("closeSandboxSession(sessionId: {sandbox}, wait: false)"),
+    "Mutation.createSandboxFile": only_verbs('createSandboxFile(sessionId: {sandbox}, path: "b.md", content: "c")'),
+    "Mutation.writeSandboxFile": only_verbs(
+        'writeSandboxFile(sessionId: {sandbox}, path: "a.md", content: "c", expectedEtag: "x")'
+    ),
+    "Mutation.deleteSandboxFile": only_verbs(
+        'deleteSandboxFile(sessionId: {sandbox}, path: "a.md", expectedEtag: "x")', ""
+    ),
+    "Mutation.takeSandboxSnapshot": only_verbs("takeSandboxSnapshot(sessionId: {sandbox})"),
+    "Mutation.deleteSandboxSnapshot": only_verbs("deleteSandboxSnapshot(snapshotId: {snapshot})", ""),
     "Subscription.auditFeed": Row(call="auditFeed", by="nobody"),
     "Subscription.dreamRunProgress": Row(call="dreamRunProgress(runId: {run})", by="nobody"),
     "Subscription.learningProgress": Row(call="learningProgress(materialId: {material})", by="nobody"),
@@ -428,7 +451,7 @@ async def test_nobody_and_an_expired_token_get_401(
     ids = dict.fromkeys(("entry", "other", "source", "record", "material"), gid(world.ana))
     ids |= dict.fromkeys(("conversation", "channel", "base", "owner", "ana", "run", "job"), gid(world.ana))
     ids |= dict.fromkeys(("session", "talk", "agent", "organization", "memory"), gid(world.ana))
-    ids |= dict.fromkeys(("facts", "provider", "thread", "profile", "work"), gid(world.ana))
+    ids |= dict.fromkeys(("facts", "provider", "thread", "profile", "work", "sandbox", "snapshot"), gid(world.ana))
     answers = [await ask(client.as_(token), name, ids) for token in (None, expired)]
     assert [answer.status for answer in answers] == [401, 401]
     assert told(answers[0]) == told(answers[1])

@@ -1,0 +1,332 @@
+"""Sandbox memory: sessions, their files, snapshots, and what runtimes say and are told (SB-104 to SB-118)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import strawberry
+from strawberry.types import Info
+
+from api.graphql.connection import Connection, Cursors, check_first, connection_of
+from api.graphql.context import RequestContext, context
+from api.graphql.given import given_of
+from api.graphql.ids import to_global
+from api.graphql.scalars import JSON, Long
+from api.graphql.tagging import refusing
+from api.graphql.types.node import Node
+from api.graphql.types.people import Principal, principal_of
+from dreaming.sandbox.options import MemoryOptions
+from dreaming.sandbox.recording import BegunRun
+from graph.model.errors import NotFound, StoreUnavailable
+from graph.model.nodes import sandbox
+from graph.model.time import Millis
+from graph.rules.workspace_ids import outside
+from graph.services.knowledge.listing import find_listing
+from graph.services.sandbox.files import file_tag, files_query
+from graph.services.sandbox.snapshots import snapshots_query
+from graph.services.sandbox.stored import bytes_of, parts_of
+from rootward.sandbox.engine import Recorded
+
+
+@strawberry.type
+class SandboxFile(Node):
+    """A file of a sandbox, or of a snapshot of one."""
+
+    local_id: str = strawberry.field(description="Its id in the REST routes.")
+    path: str
+    size: Long = strawberry.field(description="Bytes.")
+    version: int
+    etag: str
+    created_at: Millis
+    updated_at: Millis
+    node: strawberry.Private[sandbox.SandboxFile]
+
+    @classmethod
+    def from_domain(cls, node: sandbox.SandboxFile) -> SandboxFile:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            local_id=outside(node.id),
+            path=node.path,
+            size=Long(node.size),
+            version=node.version,
+            etag=file_tag(node),
+            created_at=node.created_at,
+            updated_at=node.updated_at,
+            node=node,
+        )
+
+    @strawberry.field(description="What it holds; bytes that are no UTF-8 are replaced by U+FFFD.")
+    async def content(self, info: Info[Any, Any]) -> str:
+        ctx = context(info)
+        parts = (await parts_of(ctx.session.reader, [self.node.id]))[self.node.id]
+        with refusing():
+            return await ctx.asked(info, lambda: _content(ctx, parts), of=[part.id for part in parts])
+
+
+async def _content(ctx: RequestContext, parts: Sequence[sandbox.SandboxPart]) -> str:
+    try:
+        return (await bytes_of(ctx.deps, parts)).decode(errors="replace")
+    except NotFound as error:
+        raise StoreUnavailable("the file changed while it was read: read it again") from error
+
+
+@strawberry.type
+class SandboxFileConnection(Connection[SandboxFile]):
+    """A page of files, by path."""
+
+
+@strawberry.type
+class SandboxSnapshot(Node):
+    """A copy of a workspace, which outlives its session."""
+
+    local_id: str = strawberry.field(description="Its id in the REST routes.")
+    session_id: strawberry.ID
+    created_at: Millis
+    node: strawberry.Private[sandbox.SandboxSnapshot]
+
+    @classmethod
+    def from_domain(cls, node: sandbox.SandboxSnapshot) -> SandboxSnapshot:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            local_id=outside(node.id),
+            session_id=to_global(node.session_id, node.workspace),
+            created_at=node.created_at,
+            node=node,
+        )
+
+    @strawberry.field
+    async def created_by(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.node.created_by)
+
+
+@strawberry.type
+class SandboxSnapshotConnection(Connection[SandboxSnapshot]):
+    """A page of snapshots, oldest first."""
+
+
+@strawberry.type
+class SandboxSession(Node):
+    """A sandbox workspace of the service."""
+
+    local_id: str = strawberry.field(description="Its id in the REST routes.")
+    status: str = strawberry.field(description="open, closing or closed.")
+    report: JSON | None = strawberry.field(description="Of its close: what each phase did, by layout.")
+    created_at: Millis
+    closed_at: Millis | None
+    node: strawberry.Private[sandbox.SandboxSession]
+
+    @classmethod
+    def from_domain(cls, node: sandbox.SandboxSession) -> SandboxSession:
+        return cls(
+            id=to_global(node.id, node.workspace),
+            local_id=outside(node.id),
+            status=node.status,
+            report=_report(node),
+            created_at=node.created_at,
+            closed_at=node.closed_at,
+            node=node,
+        )
+
+    @strawberry.field
+    async def created_by(self, info: Info[Any, Any]) -> Principal:
+        return await principal_of(info, self.node.created_by)
+
+    @strawberry.field(description="Files at any depth under a directory, by path.")
+    async def files(
+        self, info: Info[Any, Any], prefix: str = "", first: int | None = 20, after: str | None = None
+    ) -> SandboxFileConnection:
+        cursors = Cursors.of("SandboxSession.files", {"session": self.node.id, "prefix": prefix})
+        with refusing():
+            query = files_query(self.node.id, prefix, first=check_first(first), after=cursors.decode(after))
+            listing = await find_listing(context(info).session, query)
+        return connection_of(SandboxFileConnection, listing, SandboxFile.from_domain, cursors, after)
+
+    @strawberry.field(description="Copies of it, oldest first.")
+    async def snapshots(
+        self, info: Info[Any, Any], first: int | None = 20, after: str | None = None
+    ) -> SandboxSnapshotConnection:
+        session = context(info).session
+        cursors = Cursors.of("SandboxSession.snapshots", {"session": self.node.id})
+        with refusing():
+            query = snapshots_query(session, self.node.id, first=check_first(first), after=cursors.decode(after))
+            listing = await find_listing(session, query)
+        return connection_of(SandboxSnapshotConnection, listing, SandboxSnapshot.from_domain, cursors, after)
+
+
+@strawberry.type
+class SandboxSessionConnection(Connection[SandboxSession]):
+    """A page of sessions, oldest first."""
+
+
+@strawberry.type
+class SandboxRunStart:
+    """What a run in a sandbox starts with."""
+
+    developer_prompt: str | None = strawberry.field(description="What it is told of memory, if anything.")
+    capabilities_required: list[str] = strawberry.field(description="What its agent must have beside memory.")
+
+    @classmethod
+    def from_domain(cls, begun: BegunRun) -> SandboxRunStart:
+        return cls(developer_prompt=begun.developer_prompt, capabilities_required=list(begun.capabilities_required))
+
+
+@strawberry.type
+class SandboxRollout:
+    """What was recorded of a run; nothing if its memory generates nothing."""
+
+    recorded: bool
+    rollout_id: str | None = None
+    path: str | None = None
+    segment_count: int | None = None
+    updated_at: str | None = None
+
+    @classmethod
+    def from_domain(cls, made: Recorded | None) -> SandboxRollout:
+        if made is None:
+            return cls(recorded=False)
+        return cls(
+            recorded=True,
+            rollout_id=made.rollout_id,
+            path=made.path,
+            segment_count=made.segment_count,
+            updated_at=made.updated_at,
+        )
+
+
+@strawberry.input
+class SandboxEntryInput:
+    """A file of a new workspace."""
+
+    path: str
+    content: str = ""
+
+
+@strawberry.input
+class SandboxManifestInput:
+    """The files of a new workspace."""
+
+    entries: list[SandboxEntryInput]
+
+
+@strawberry.input
+class SandboxReadInput:
+    """How an agent reads memory."""
+
+    live_update: bool = True
+
+
+@strawberry.input
+class SandboxGenerateInput:
+    """How memory is made when the session closes; what is left out is as the service is set."""
+
+    max_raw_memories_for_consolidation: int | None = strawberry.UNSET
+    phase_one_model: str | None = strawberry.UNSET
+    phase_two_model: str | None = strawberry.UNSET
+    extra_prompt: str | None = strawberry.UNSET
+
+
+@strawberry.input
+class SandboxLayoutInput:
+    """Where memory lies; what is left out is as always: memories and sessions."""
+
+    memories_dir: str = strawberry.field(default="memories")
+    sessions_dir: str = strawberry.field(default="sessions")
+
+
+@strawberry.input
+class SandboxMemoryInput:
+    """The memory of an agent; null is off, what is left out has the defaults (SB-107)."""
+
+    read: SandboxReadInput | None = strawberry.UNSET
+    generate: SandboxGenerateInput | None = strawberry.UNSET
+    layout: SandboxLayoutInput | None = None
+
+
+@strawberry.input
+class SandboxTerminalInput:
+    """How a run ended."""
+
+    terminal_state: str = strawberry.field(
+        description="completed, interrupted, cancelled, failed, max_turns_exceeded or guardrail_tripped."
+    )
+    exception_type: str | None = None
+    exception_message: str | None = None
+    has_final_output: bool = False
+
+
+@strawberry.input
+class SandboxSegmentInput:
+    """One finished run: what the user said, what the agent said and did."""
+
+    input: JSON = strawberry.field(description="Of this run alone: a text, or items.")
+    generated_items: list[JSON] = strawberry.field(default_factory=list)
+    interruptions: list[JSON] | None = strawberry.field(default=None, description="Calls that wait for approval.")
+    terminal_metadata: SandboxTerminalInput
+    final_output: JSON | None = None
+
+
+@strawberry.input
+class SandboxRolloutInput:
+    """A run that ended; the first id that is given names its conversation (SB-53)."""
+
+    conversation_id: str | None = None
+    session_id: str | None = None
+    group_id: str | None = None
+    layout: SandboxLayoutInput | None = None
+    generate: SandboxGenerateInput | None = strawberry.UNSET
+    segment: SandboxSegmentInput | None = strawberry.field(
+        default=None, description="Or upload it as a file of JSON, with the member names of the REST route."
+    )
+
+
+def options_of(given: SandboxMemoryInput | SandboxRolloutInput) -> MemoryOptions:
+    """Return what an input says of an agent's memory; a rollout reads nothing."""
+    return MemoryOptions(
+        read=_read(given.read) if isinstance(given, SandboxMemoryInput) else None,
+        generate=_generate(given.generate),
+        layout=None if given.layout is None else _layout(given.layout),
+    )
+
+
+def segment_mapping(given: SandboxSegmentInput) -> dict[str, Any]:
+    """Return a segment with the member names of the library."""
+    ended = given.terminal_metadata
+    return {
+        "input": given.input,
+        "generated_items": given.generated_items,
+        "interruptions": given.interruptions,
+        "terminal_metadata": {
+            "terminal_state": ended.terminal_state,
+            "exception_type": ended.exception_type,
+            "exception_message": ended.exception_message,
+            "has_final_output": ended.has_final_output,
+        },
+        "final_output": given.final_output,
+    }
+
+
+def _read(given: SandboxReadInput | None) -> dict[str, bool] | bool | None:
+    if given is None or given is strawberry.UNSET:
+        return None if given is None else True
+    return {"live_update": given.live_update}
+
+
+def _layout(given: SandboxLayoutInput) -> dict[str, str]:
+    return {"memories_dir": given.memories_dir, "sessions_dir": given.sessions_dir}
+
+
+def _generate(given: SandboxGenerateInput | None) -> dict[str, object] | bool | None:
+    if given is None or given is strawberry.UNSET:
+        return None if given is None else True
+    asked = {
+        "max_raw_memories_for_consolidation": given.max_raw_memories_for_consolidation,
+        "phase_one_model": given.phase_one_model,
+        "phase_two_model": given.phase_two_model,
+        "extra_prompt": given.extra_prompt,
+    }
+    return given_of(asked)
+
+
+def _report(node: sandbox.SandboxSession) -> Any:
+    return node.report
