@@ -29,6 +29,7 @@ RUN_HERE = (
     "tokens-and-rights.md",
     "use-a-model.md",
     "use-graphql.md",
+    "use-mcp.md",
     "verify-an-audit.md",
     "watch-dreaming.md",
 )
@@ -88,6 +89,9 @@ def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
     assert '"content":"Print labels in two languages.","kind":"procedure","sources":[]' in agent
     assert bot.count('"content":"My desk phone is off on Fridays."') == 2
     assert re.search(r'\{"entries":\[\],"version":\d+\}$', bot)
+    (tool,) = said["Tools for agents"]
+    assert not json.loads(tool)["result"]["isError"]
+    assert "rail" in tool
     dreamed, profiles, local = said["Let it dream"]
     assert "asked recorded:sample" in dreamed
     assert "refused addRelation [QUOTE_NOT_VERBATIM]" in dreamed
