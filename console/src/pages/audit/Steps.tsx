@@ -1,0 +1,66 @@
+/** What a restore would do, record by record in the order of execution (CO-53, CO-55, CO-56). */
+import { Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { readFragment, type ResultOf } from '../../api/graphql'
+import { Told } from '../../ui/Told'
+import { When } from '../../ui/When'
+import { type PREVIEW, ROW } from './documents'
+import { ImageDiff } from './ImageDiff'
+import { Omitted } from './Omitted'
+import { OperationName } from './OperationName'
+import { targetName } from './target'
+
+type Step = ResultOf<typeof PREVIEW>['restorePreview']['steps'][number]
+
+const AT_ONCE = 20
+
+export function Steps({ steps }: { steps: readonly Step[] }) {
+  const { t } = useTranslation(['audit', 'ui'])
+  const [shown, setShown] = useState(AT_ONCE)
+  const conflicts = steps.filter((step) => step.conflict)
+  // Conflicts decide; of long lists they are shown first.
+  const ordered = steps.length > AT_ONCE ? [...conflicts, ...steps.filter((step) => !step.conflict)] : steps
+  return (
+    <Stack gap="xs" component="ol" p={0} m={0} aria-label={t('steps')}>
+      {ordered.slice(0, shown).map((step) => (
+        <OneStep key={readFragment(ROW, step.record).id} step={step} place={steps.indexOf(step) + 1} />
+      ))}
+      {ordered.length > shown && (
+        <Group>
+          <Text size="sm">{t('ui:shownOf', { shown, total: ordered.length })}</Text>
+          <Button variant="default" size="xs" onClick={() => setShown(shown + AT_ONCE)}>
+            {t('ui:more')}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function OneStep({ step, place }: { step: Step; place: number }) {
+  const { t } = useTranslation('audit')
+  const record = readFragment(ROW, step.record)
+  return (
+    <Paper component="li" withBorder p="sm" display="block">
+      <Group gap="xs" mb="xs">
+        <Text size="sm" c="dimmed">
+          {place}
+        </Text>
+        <Title order={3} size="h5">
+          <OperationName of={record.operation} />
+        </Title>
+        <Told>{targetName(record)}</Told>
+        <Text size="xs" c="dimmed">
+          <When at={record.recordedAt} />
+        </Text>
+        {step.conflict && <Badge color="red">{t('conflict')}</Badge>}
+        {step.nameTakenBy !== null && <Badge color="red">{t('nameTakenMark')}</Badge>}
+      </Group>
+      {step.conflict && <Text size="sm">{t('conflictMeans')}</Text>}
+      <ImageDiff before={step.current} after={step.restored} />
+      {step.omittedRelations.length > 0 && <Omitted record={record} ids={step.omittedRelations} />}
+    </Paper>
+  )
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+
+import { changes, omitted } from './images'
+
+it('tells the fields that differ, the text before its validity', () => {
+  const before = { validTo: null, text: 'Port 5432', basis: 'stated' }
+  const after = { validTo: '2026-01-01', text: 'Port 5433', basis: 'stated' }
+  expect(changes(before, after)).toEqual([
+    { field: 'text', before: 'Port 5432', after: 'Port 5433' },
+    { field: 'validTo', before: '', after: '2026-01-01' },
+  ])
+})
+
+it('tells all of what came or went, without places and ids', () => {
+  expect(changes(null, { text: 'A', entryId: 'e', validFrom: null })).toEqual([
+    { field: 'text', before: '', after: 'A' },
+  ])
+})
+
+it('tells the body of a whole entry by its texts', () => {
+  const whole = { name: 'Helio', blocks: { b1: { text: 'One' }, b2: { text: 'Two' } }, relations: {} }
+  expect(changes(whole, null)).toEqual([
+    { field: 'name', before: 'Helio', after: '' },
+    { field: 'blocks', before: 'One\n\nTwo', after: '' },
+  ])
+})
+
+it('names a relation that cannot return by its type and its other end', () => {
+  const relations = { r1: { subjectId: 'me', type: 'part_of', objectId: 'gone' } }
+  expect(omitted({ before: { relations }, targetId: 'me' }, ['r1'])).toEqual([
+    { id: 'r1', type: 'part_of', other: 'gone' },
+  ])
+})
+
+it('tells quotes without the ids of their sources', () => {
+  const after = { citations: [{ sourceId: 's', quote: 'It is 5433', role: 'supports', start: 0, end: 10 }] }
+  expect(changes(null, after)).toEqual([
+    { field: 'citations', before: '', after: '1 quote: It is 5433\n1 role: supports' },
+  ])
+})
