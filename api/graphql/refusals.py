@@ -24,7 +24,7 @@ PREFIXES: Final[Mapping[str, str]] = {
 }
 """The kinds of which refusals name the id; files, mounts, records and tools go by path, name or an id of their own."""
 
-_LISTS: Final = frozenset({"memories", "memory_mounts"})
+_INPUTS: Final = frozenset({"memories", "memory_mounts", "layout"})
 """Arguments with fields of their own below; what is below others is JSON of the client."""
 _ARGUMENTS: Final[Mapping[str, str]] = {"cursor": "after"}
 
@@ -44,7 +44,7 @@ def worded(details: Mapping[str, Any], tenant: WorkspaceId) -> dict[str, Any]:
 def argument_of(field: str) -> str:
     """Return the argument of GraphQL, with what is below it, that is a field of a REST body."""
     head, *rest = field.split(".")
-    below = [camel(part) for part in rest] if head in _LISTS else rest
+    below = [camel(part) for part in rest] if head in _INPUTS else rest
     return ".".join([_ARGUMENTS.get(head, camel(head)), *below])
 
 

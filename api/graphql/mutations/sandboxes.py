@@ -14,18 +14,14 @@ from strawberry.types import Info
 from api.graphql.acting import act_on
 from api.graphql.context import RequestContext, context
 from api.graphql.tagging import refusing
-from api.graphql.types.sandboxes import (
-    SandboxFile,
+from api.graphql.types.sandbox_inputs import (
     SandboxManifestInput,
     SandboxMemoryInput,
-    SandboxRollout,
     SandboxRolloutInput,
-    SandboxRunStart,
-    SandboxSession,
-    SandboxSnapshot,
     options_of,
     segment_mapping,
 )
+from api.graphql.types.sandboxes import SandboxFile, SandboxRollout, SandboxRunStart, SandboxSession, SandboxSnapshot
 from dreaming.sandbox.closing import ask_to_close, close_at_once
 from dreaming.sandbox.options import memory_of
 from dreaming.sandbox.recording import begin_run, record_run
