@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.rest.openapi import ALWAYS, WITH_BODY, Operation, Reference
+from api.rest.said import Content, Key, one_of
 from graph.model.nodes.sessions import AgentChange, ChangeCause, EntryStatus
 from graph.rules.agent_memory import KINDS
-from graph.rules.session_memory import MAX_CONTENT, MAX_KEY
 from graph.services.agents.memory import DEFAULT_LOG, MAX_LOG, AgentEntryView, AgentMemoryView
 
 MEMORY: str = "/v1/agents/{agentId}/memory"
@@ -25,16 +25,16 @@ class RememberForAgent(_Shape):
     """Make an entry, replace the one under its key, or restore it."""
 
     tag: Literal["Remember"] = Field(alias="_tag")
-    key: str = Field(description=f"1 to {MAX_KEY} characters in NFC, no control characters")
-    content: str = Field(description=f"1 to {MAX_CONTENT} characters, not all white space")
-    kind: str = Field(description=f"one of {', '.join(sorted(KINDS))}")
+    key: Key = Field(description="in NFC")
+    content: Content
+    kind: Annotated[str, one_of(KINDS)]
 
 
 class ForgetForAgent(_Shape):
     """Retract an entry."""
 
     tag: Literal["Forget"] = Field(alias="_tag")
-    key: str
+    key: Key
 
 
 class AgentEdit(_Shape):
@@ -101,7 +101,7 @@ REFERENCE: Reference = {
             errors=(*ALWAYS, 400),
             query={
                 "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LOG, "default": DEFAULT_LOG},
-                "before": {"type": "integer", "description": "only versions below this one"},
+                "before": {"type": "integer", "minimum": 0, "description": "only versions below this one"},
             },
         )
     },

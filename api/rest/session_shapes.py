@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.rest.openapi import ALWAYS, WITH_BODY, Operation, Reference
+from api.rest.said import Content, Key, one_of
 from graph.model.ids import local_part
 from graph.model.nodes.sessions import EntryStatus, FactKind, Session, SessionFact
-from graph.rules.session_memory import MAX_CONTENT, MAX_KEY, Seen
+from graph.rules.session_memory import Seen
 from graph.services.sessions.memory import SessionMemoryView
 
 SESSION: str = "/v1/sessions/{sessionId}"
@@ -25,16 +26,16 @@ class Remember(_Shape):
     """Make a fact, or replace the one under its key."""
 
     tag: Literal["Remember"] = Field(alias="_tag")
-    key: str = Field(description=f"1 to {MAX_KEY} characters in NFC, no control characters")
-    content: str = Field(description=f"1 to {MAX_CONTENT} characters, not all white space")
-    kind: str = Field(description=f"one of {', '.join(FactKind)}")
+    key: Key = Field(description="in NFC")
+    content: Content
+    kind: Annotated[str, one_of(FactKind)]
 
 
 class Forget(_Shape):
     """Retract a fact."""
 
     tag: Literal["Forget"] = Field(alias="_tag")
-    key: str
+    key: Key
 
 
 class Configure(_Shape):

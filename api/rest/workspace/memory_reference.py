@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, Field
 
 from api.rest.openapi import ALWAYS, Operation, Reference
+from api.rest.said import SEGMENTS
 from api.rest.workspace.memory_shapes import (
     AUDIT,
     FILE,
@@ -178,8 +179,8 @@ PAGE: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def _text(description: str) -> dict[str, str]:
-    return {"type": "string", "description": description}
+def _text(description: str, **schema: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **schema}
 
 
 REFERENCE: Reference = {
@@ -189,7 +190,12 @@ REFERENCE: Reference = {
             gives=MemoryPage,
             failure=Failure,
             errors=LIST_STATES,
-            query={**PAGE, "label": _text("key:value; up to 8"), "kind": _text("file or record"), "type": _text("")},
+            query={
+                **PAGE,
+                "label": _text("key:value; up to 8", pattern="^[^:]+:"),
+                "kind": _text("", enum=["file", "record"]),
+                "type": _text(""),
+            },
         ),
         "POST": Operation(
             summary="Make a memory",
@@ -223,7 +229,7 @@ REFERENCE: Reference = {
             gives=FilePage,
             failure=Failure,
             errors=(*LIST_STATES, 409),
-            query={**PAGE, "prefix": _text("empty, or ends in /")},
+            query={**PAGE, "prefix": _text("empty, or ends in /", pattern="^$|/$")},
         ),
         "POST": Operation(
             summary="Make a file",
@@ -262,14 +268,18 @@ REFERENCE: Reference = {
             gives=RevisionPage,
             failure=Failure,
             errors=(*LIST_STATES, 409),
-            query={**PAGE, "path": _text("of the file"), "run_id": _text("of the run that changed it")},
+            query={
+                **PAGE,
+                "path": _text("of the file", pattern=SEGMENTS),
+                "run_id": _text("of the run that changed it"),
+            },
         ),
         "DELETE": Operation(
             summary="Erase the history of a path",
             gives=PurgedView,
             failure=Failure,
             errors=(*LIST_STATES, 409),
-            query={"path": {**_text("whose history goes"), "required": True}},
+            query={"path": {**_text("whose history goes", pattern=SEGMENTS), "required": True}},
         ),
     },
     REVISION: {

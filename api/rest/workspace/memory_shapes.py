@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.rest.said import FilePath, Name, Text, one_of
 from graph.model.ids import NodeId, local_part
 from graph.model.nodes.work import AuditRecord
 from graph.model.nodes.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
@@ -13,6 +14,7 @@ from graph.model.time import render
 from graph.rules.memory_diff import Hunk
 from graph.rules.memory_guides import inherited_guide
 from graph.rules.memory_limits import MemoryLimits
+from graph.rules.record_providers import TYPES
 from graph.rules.workspace_ids import outside
 from graph.services.workspace.revisions import RevisionView
 
@@ -26,8 +28,6 @@ REVISION: Final = "/memories/{memory_id}/revisions/{seq}"
 RESTORE: Final = "/memories/{memory_id}/revisions/{seq}/restore"
 AUDIT: Final = "/audit-events"
 
-_Text = Annotated[str, Field(strict=True)]
-
 
 class Shape(BaseModel):
     """A body; what it does not name is refused (FM-11)."""
@@ -38,44 +38,44 @@ class Shape(BaseModel):
 class NewMemoryBody(Shape):
     """What a memory is made of."""
 
-    name: _Text = Field(description="1 to 200 characters; need not be unique")
-    description: _Text | None = Field(default=None, description="up to 2000 characters")
+    name: Name = Field(description="1 to 200 characters; need not be unique")
+    description: Text | None = Field(default=None, description="up to 2000 characters")
     labels: dict[str, str] = Field(default_factory=dict, description="up to 32, of up to 128 characters")
-    type: _Text = Field(default="postgres", description="postgres, mem0_platform or mem0_oss; never changes")
-    guide: _Text | None = Field(default=None, description='null inherits, "" is none')
-    always_load: list[str] = Field(default_factory=list, description="up to 64 paths")
-    provider_id: _Text | None = Field(default=None, description="of a record memory")
-    namespace: _Text | None = Field(default=None, description="of a record memory")
+    type: Annotated[Text, one_of(["postgres", *TYPES])] = Field(default="postgres", description="never changes")
+    guide: Text | None = Field(default=None, description='null inherits, "" is none')
+    always_load: list[FilePath] = Field(default_factory=list, description="up to 64 paths")
+    provider_id: Text | None = Field(default=None, description="of a record memory")
+    namespace: Text | None = Field(default=None, description="of a record memory")
 
 
 class MemoryPatch(Shape):
     """What changes; what is left out stays (FM-44)."""
 
-    name: _Text = ""
-    description: _Text | None = None
+    name: Name = Field(default_factory=str)
+    description: Text | None = None
     labels: dict[str, str] = Field(default_factory=dict)
-    guide: _Text | None = None
-    always_load: list[str] = Field(default_factory=list)
+    guide: Text | None = None
+    always_load: list[FilePath] = Field(default_factory=list)
 
 
 class NewFileBody(Shape):
     """A file to make."""
 
-    path: _Text
-    content: _Text
+    path: FilePath
+    content: Text
 
 
 class ContentBody(Shape):
     """The new content of a file."""
 
-    content: _Text
+    content: Text
 
 
 class MoveBody(Shape):
     """Where a file goes."""
 
-    source: _Text
-    destination: _Text
+    source: FilePath
+    destination: FilePath
 
 
 def memory_json(memory: WorkspaceMemory, limits: MemoryLimits) -> dict[str, Any]:

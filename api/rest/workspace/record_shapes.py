@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from api.rest.said import NO_BLANK, Name, one_of, said
 from api.rest.workspace.memory_shapes import Shape
 from graph.model.nodes.workspace import MemoryProvider
 from graph.model.time import render
+from graph.rules.record_providers import TYPES
 from graph.rules.record_texts import DEFAULT_NEAREST
 from graph.rules.workspace_ids import outside
 from graph.services.workspace.providers import Probe
@@ -31,8 +33,8 @@ class CredentialBody(Shape):
 class NewProviderBody(Shape):
     """What a provider is made of."""
 
-    type: str = Field(description="mem0_platform or mem0_oss; never changes")
-    name: str = Field(description="1 to 200 characters")
+    type: Annotated[str, one_of(TYPES)] = Field(description="never changes")
+    name: Name
     config: dict[str, Any] = Field(default_factory=dict, description="base_url; the Platform has one of its own")
     credential: CredentialBody | None = None
     enabled: bool = True
@@ -41,7 +43,7 @@ class NewProviderBody(Shape):
 class ProviderPatch(Shape):
     """What changes; what is left out stays."""
 
-    name: str = ""
+    name: Name = Field(default_factory=str)
     config: dict[str, Any] = Field(default_factory=dict, description="replaced whole; give credential with it")
     credential: CredentialBody | None = Field(default=None, description="null removes it")
     enabled: bool = True
@@ -50,14 +52,14 @@ class ProviderPatch(Shape):
 class RecordBody(Shape):
     """The text of a record."""
 
-    text: str
+    text: Annotated[str, said(minLength=1, pattern=NO_BLANK)]
 
 
 class RecordQuery(Shape):
     """What is searched for."""
 
-    query: str
-    limit: int = Field(default=DEFAULT_NEAREST, description="1 to 100")
+    query: Annotated[str, said(minLength=1, pattern=NO_BLANK)]
+    limit: Annotated[int, said(minimum=1, maximum=100)] = DEFAULT_NEAREST
 
 
 def provider_json(provider: MemoryProvider) -> dict[str, Any]:

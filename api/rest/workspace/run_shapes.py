@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from api.rest.said import MountName, Name, Text, one_of
 from api.rest.workspace.memory_shapes import Shape
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.workspace import AgentProfile, RunToolCall, WorkspaceMemory, WorkspaceRun
@@ -34,22 +35,20 @@ COMPLETE: Final = "/runs/{run_id}/complete"
 FORK: Final = "/runs/{run_id}/fork"
 TOOL: Final = "/runs/{run_id}/tools/{tool_name}"
 
-_Text = Annotated[str, Field(strict=True)]
-
 
 class MountBody(Shape):
     """A memory to mount."""
 
-    name: _Text = Field(description="by which the model refers to it")
-    memory_id: _Text
-    access: _Text = Field(default=Access.READ.value, description="read or write")
+    name: MountName = Field(description="by which the model refers to it")
+    memory_id: Text
+    access: Annotated[Text, one_of(Access)] = Access.READ.value
     recall: bool = True
 
 
 class MountPatch(Shape):
     """What changes of a mount; what is left out stays."""
 
-    access: _Text = Access.READ.value
+    access: Annotated[Text, one_of(Access)] = Access.READ.value
     recall: bool = True
 
 
@@ -62,13 +61,13 @@ class ForkBody(Shape):
 class NewThreadBody(ForkBody):
     """A thread to make."""
 
-    parent_run_id: _Text | None = Field(default=None, description="of an async subagent")
+    parent_run_id: Text | None = Field(default=None, description="of an async subagent")
 
 
 class NewAgentBody(Shape):
     """What is kept of an agent for its runs."""
 
-    name: _Text = Field(description="1 to 200 characters")
+    name: Name
     memory_mounts: list[MountBody] = Field(default_factory=list, description="mounted at the first run of a thread")
     toolsets: dict[str, Any] = Field(default_factory=dict, description='{"memory": {"enabled", "disabled_tools"}}')
 
@@ -76,7 +75,7 @@ class NewAgentBody(Shape):
 class AgentPatch(Shape):
     """What changes of an agent; what is left out stays."""
 
-    name: _Text = ""
+    name: Name = Field(default_factory=str)
     memory_mounts: list[MountBody] = Field(default_factory=list)
     toolsets: dict[str, Any] = Field(default_factory=dict)
 
@@ -84,20 +83,20 @@ class AgentPatch(Shape):
 class NewRunBody(Shape):
     """A run to accept."""
 
-    agent_id: _Text
-    input: _Text
+    agent_id: Text
+    input: Text
 
 
 class CompleteBody(Shape):
     """How a run ended."""
 
-    status: _Text = Field(description="completed or failed")
+    status: Annotated[Text, one_of(["completed", "failed"])]
 
 
 class CallBody(Shape):
     """A call of a tool."""
 
-    tool_call_id: _Text = Field(min_length=1, max_length=256)
+    tool_call_id: Text = Field(min_length=1, max_length=256)
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
