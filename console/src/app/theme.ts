@@ -3,9 +3,14 @@ import { createTheme } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'teal',
-  primaryShade: { light: 9, dark: 8 },
+  primaryShade: 9,
   autoContrast: true,
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
+  // The heads of dialogs are no banners of the page.
+  components: {
+    ModalHeader: { defaultProps: { component: 'div' } },
+    DrawerHeader: { defaultProps: { component: 'div' } },
+  },
 })

@@ -163,16 +163,13 @@ function SameChange({ tx, id, onOpen }: { tx: string; id: string; onOpen: (id: s
       <Title order={4} size="h5">
         {t('sameChange')}
       </Title>
-      <Rows pages={pages}>
-        {(rows) => {
-          const others = rows.filter(isOther)
-          return others.length === 0 ? (
-            <Text c="dimmed">{t('alone')}</Text>
-          ) : (
-            <RecordTable rows={others} onOpen={onOpen} />
-          )
-        }}
-      </Rows>
+      {pages.rows?.every((row) => !isOther(row)) ? (
+        <Text size="sm" c="dimmed">
+          {t('alone')}
+        </Text>
+      ) : (
+        <Rows pages={pages}>{(rows) => <RecordTable rows={rows.filter(isOther)} onOpen={onOpen} />}</Rows>
+      )}
     </div>
   )
 }

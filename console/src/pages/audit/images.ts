@@ -10,13 +10,13 @@ export const imageOf = (value: unknown): Image =>
 export function changes(before: Image, after: Image): FieldChange[] {
   const fields = [...new Set([...Object.keys(after ?? {}), ...Object.keys(before ?? {})])]
   return fields
-    .filter((field) => !LEFT_OUT.has(field))
+    .filter((field) => !LEFT_OUT.has(field) && (field !== 'position' || fields.length <= 2))
     .sort((one, other) => rank(one) - rank(other))
     .map((field) => ({ field, before: said(field, before?.[field]), after: said(field, after?.[field]) }))
     .filter((change) => change.before !== change.after)
 }
 
-/** Places and ids mean nothing to a reader. */
+/** Ids mean nothing to a reader; a place does only where nothing but it changed. */
 const LEFT_OUT = new Set(['entryId', 'derivedFrom', 'nameSupport', 'overlayId', 'summaryFrom'])
 
 const FIRST = ['name', 'text', 'summary', 'type', 'aliases', 'lines']
@@ -48,7 +48,7 @@ function lines(path: string, value: unknown): string[] {
 }
 
 /** Ids and places inside of a field; the quote itself says more. */
-const SILENT = new Set(['start', 'end', 'sourceId', 'speakerId', 'derivedFrom', 'id'])
+const SILENT = new Set(['start', 'end', 'sourceId', 'speakerId', 'saidAt', 'derivedFrom', 'id'])
 
 /** Of a whole entry's blocks or relations, which come by id. */
 const parts = (value: unknown, field: string): string[] =>
