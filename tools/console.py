@@ -3,7 +3,7 @@
 The sources in `console/` are built by npm, packed by gzip and brotli, and laid into `api/console/dist`: the server and
 the wheel take them from there. Nothing is done while the sources are those of the last build. Node comes from the
 PATH if it is new enough, else from a wheel (`tools/node.txt`) that is kept under `.cache/node`. The npm registry is
-asked only where `console/package-lock.json` has changed. Source: ADR 0044.
+asked only where `console/package-lock.json` has changed. Source: ADR 0045.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from api.cli.places import Signed, read_sample, signed
+from api.console.routes import is_there
 from api.sample.recording import RECORDED
 from api.sample.story import ThingsToTry, load_story
 from api.settings import Settings
@@ -31,6 +32,7 @@ class Welcome:
 
     Attributes:
         address: where the server listens.
+        console: whether there is one to look at.
         place: of the data, for people to read.
         command: how this program is called from the same folder.
         people: whose tokens lie in files.
@@ -41,6 +43,7 @@ class Welcome:
     """
 
     address: str
+    console: bool
     place: str
     command: str
     people: Sequence[Signed]
@@ -53,6 +56,7 @@ class Welcome:
         """Return the lines to print."""
         found = [
             f"Rootward is running at {self.address}",
+            *([f"  Console: {self.address}/console/ (sign in with a token)"] if self.console else []),
             f"  GraphQL: {self.address}/graphql",
             f"  Data:    {self.place}",
         ]
@@ -120,6 +124,7 @@ def welcome(
     sample = read_sample(settings.data_dir)
     return Welcome(
         address=address,
+        console=is_there(settings),
         place=_place(settings),
         command=command_line(environ),
         people=signed(settings.data_dir),

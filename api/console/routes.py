@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from api.console.files import NEVER_KEPT, BuiltFiles
+from api.console.files import INDEX, NEVER_KEPT, BuiltFiles
 from api.console.policy import headers, origin_of
-from api.settings import OidcSettings, Settings
+from api.settings import ConsoleSettings, OidcSettings, Settings
 
 BASE: Final = "/console"
 SIGNED_IN: Final = f"{BASE}/signed-in"
@@ -34,14 +34,23 @@ def console_routes(settings: Settings, *, max_upload: int) -> list[BaseRoute]:
     given = settings.console
     if not given.enabled:
         return []
-    connect = connect_origins(settings.oidc)
-    files = BuiltFiles(folder=Path(given.folder) if given.folder else BUILT, connect=connect)
+    files = BuiltFiles(folder=folder_of(given), connect=connect_origins(settings.oidc))
     return [
         Route("/", _to_console, methods=["GET"]),
         Route(BASE, _with_slash, methods=["GET"]),
         Route(f"{BASE}/config.json", _config(public_config(settings, max_upload)), methods=["GET"]),
         Route(f"{BASE}/{{path:path}}", files.__call__, methods=["GET"]),
     ]
+
+
+def folder_of(given: ConsoleSettings) -> Path:
+    """Return the folder of the build that is served."""
+    return Path(given.folder) if given.folder else BUILT
+
+
+def is_there(settings: Settings) -> bool:
+    """True if the console is built and served."""
+    return settings.console.enabled and (folder_of(settings.console) / INDEX).is_file()
 
 
 def public_config(settings: Settings, max_upload: int) -> dict[str, Any]:

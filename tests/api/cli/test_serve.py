@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 
 from api.cli.first_start import FirstStart, prepare
 from api.cli.serve import MORE_PORTS, listen
+from api.cli.welcome import welcome
 from api.settings import ServerSettings, Settings, store_file
 from graph.model.errors import SettingsInvalid
 from tests.api.cli.support import LAST_LINE, PROGRAM, Cli, Server, environment, serving
@@ -126,6 +127,20 @@ def test_sigterm_ends_it_with_zero_even_with_a_subscription_open(cli: Cli) -> No
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((host, int(port)))
     assert not (cli.data_dir / "server.json").exists()
+
+
+def test_a_start_names_the_console_where_there_is_one(tmp_path: Path) -> None:
+    place = tmp_path / "built"
+    place.mkdir()
+    settings = Settings.model_validate({"data_dir": tmp_path, "console": {"folder": str(place)}})
+    address = "http://127.0.0.1:1"
+
+    def said() -> str:
+        return "\n".join(welcome(settings, address, show_tokens=False, environ={}).lines())
+
+    assert "/console/" not in said()
+    (place / "index.html").write_text("the page")
+    assert f"Console: {address}/console/" in said()
 
 
 @pytest.mark.req("AD-39")
