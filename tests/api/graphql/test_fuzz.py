@@ -15,10 +15,17 @@ from api.errors import TABLE
 from api.graphql.schema import build_schema
 from graph.model.ids import GlobalId, NodeId
 from graph.model.nodes.people import Right
+from graph.model.nodes.workspace import MemoryFile
 from graph.model.schema import kind_of
-from graph.services.access.commands import command
+from graph.services.access.commands import Command, command
 from graph.services.agents.promotion import promote
+from graph.services.sandbox.acting import change
+from graph.services.sandbox.sessions import create_sandbox
+from graph.services.sandbox.snapshots import take_snapshot
 from graph.services.sessions.changing import FactState
+from graph.services.workspace.changing import actor_of
+from graph.services.workspace.files import create_file
+from graph.services.workspace.finding import hold_memory
 from graph.store.port import Store
 from tests.api.clients import answer_of
 from tests.api.graphql.generator import Generator, body_of
@@ -30,7 +37,9 @@ from tests.support.keyring import FixedKeyring
 from tests.support.profile import sized
 from tests.support.random_library import RandomLibrary, Truth, random_library
 from tests.support.randomness import SeededRandomness
+from tests.support.run_room import RunRoom
 from tests.support.session_room import SessionRoom
+from tests.support.world import TeamWorld
 
 CASES = sized(small=500, full=5_000)
 CODES = {row.code for row in TABLE.values()} - {"INTERNAL"} | {"UNKNOWN_TYPE", "SCOPE_FORBIDDEN"}
@@ -130,6 +139,24 @@ async def remember(library: RandomLibrary) -> None:
     await talk.begin("t1", "fudge")
     await talk.confide("t1", "toffee")
     library.words |= {item.id: "marzipan", NodeId(one): "praline", NodeId(two): "caramel"}
+    library.words |= await work_with_memories(world)
+
+
+async def work_with_memories(world: TeamWorld) -> dict[NodeId, str]:
+    """Let Ana have memories, a run that uses one, and a sandbox; return the words in them."""
+    runs = await RunRoom(world=world).make()
+    memory = await runs.files()
+
+    async def write(cmd: Command) -> MemoryFile:
+        held = await hold_memory(cmd, memory.id, Right.WRITE)
+        return await create_file(cmd, held, actor_of(cmd), "a.md", "truffle")
+
+    file = await runs.do(write)
+    await runs.accept(await runs.thread(team=memory))
+    who = world.caller(world.ana)
+    sandbox = await change(runs.deps, who, lambda cmd, act: create_sandbox(cmd, act, {}))
+    await change(runs.deps, who, lambda cmd, act: take_snapshot(cmd, act, sandbox.id))
+    return {file.id: "truffle"}
 
 
 NO_FILE = ("Mutation.submitFile", "Mutation.replaceMaterial")
