@@ -20,6 +20,7 @@ export const en = {
   search: 'Search',
   filters: 'Filters',
   noEntry: 'No entry found',
+  valid: { since: 'since {{from}}', until: 'until {{to}}', both: '{{from}} to {{to}}' },
   conflict: {
     title: 'Somebody saved version {{version}} meanwhile',
     text: 'Nothing was overwritten. Look at both texts and decide.',
@@ -89,6 +90,7 @@ export const zh: Same<typeof en> = {
   search: '搜索',
   filters: '筛选',
   noEntry: '未找到条目',
+  valid: { since: '自 {{from}} 起', until: '至 {{to}}', both: '{{from}} 至 {{to}}' },
   conflict: {
     title: '其间有人保存了版本 {{version}}',
     text: '没有覆盖任何内容。请比较两份文本后再决定。',

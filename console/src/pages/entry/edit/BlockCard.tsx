@@ -1,0 +1,76 @@
+/** One block: what it says now, and what can be done with it (CO-16, CO-25, CO-26). */
+import { Button, Group, Paper } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { ReasonModal } from '../../../ui/ReasonModal'
+import { Told } from '../../../ui/Told'
+import { TraceLink } from '../../../ui/TraceLink'
+import { useApply } from '../../../ui/apply'
+import { type Block, useOpenEntry } from '../entry'
+import { BlockForm } from './BlockForm'
+import { BlockHistory } from './BlockHistory'
+import { deleteBlock } from './operations'
+import { VersionView } from './VersionView'
+
+export function BlockCard({ block }: { block: Block }) {
+  const { t } = useTranslation('entry')
+  const { mayEdit } = useOpenEntry()
+  const [doing, setDoing] = useState<'edit' | 'history' | 'delete'>()
+  const done = () => setDoing(undefined)
+  const { text, version } = block.current
+  return (
+    <Paper withBorder p="sm" component="article" aria-label={t('block.label', { start: text.slice(0, 60) })}>
+      {doing === 'edit' ? <BlockForm block={block} onDone={done} /> : <VersionView version={block.current} />}
+      {doing !== 'edit' && (
+        <Group gap="md" mt="xs">
+          <TraceLink node={block.current.id} what={text.slice(0, 60)} />
+          {version > 1 && (
+            <Button variant="subtle" size="compact-sm" onClick={() => setDoing('history')}>
+              {t('block.versions', { count: version })}
+            </Button>
+          )}
+          {mayEdit && (
+            <>
+              <Button variant="subtle" size="compact-sm" onClick={() => setDoing('edit')}>
+                {t('block.edit')}
+              </Button>
+              <Button variant="subtle" size="compact-sm" onClick={() => setDoing('delete')}>
+                {t('block.delete')}
+              </Button>
+            </>
+          )}
+        </Group>
+      )}
+      {doing === 'history' && <BlockHistory block={block} onClose={done} />}
+      {doing === 'delete' && <DeleteBlock block={block} onClose={done} />}
+    </Paper>
+  )
+}
+
+function DeleteBlock({ block, onClose }: { block: Block; onClose: () => void }) {
+  const { t } = useTranslation('entry')
+  const { entry, reload } = useOpenEntry()
+  const apply = useApply()
+  const confirm = async (reason: string) => {
+    const operations = [deleteBlock(block.id, block.current.version)]
+    if (await apply.run({ kb: entry.knowledgeBase.id, operations, reason })) {
+      onClose()
+      reload()
+    }
+  }
+  return (
+    <ReasonModal
+      opened
+      danger
+      title={t('block.deleteTitle')}
+      action={t('block.delete')}
+      busy={apply.busy}
+      fault={apply.fault}
+      onClose={onClose}
+      onConfirm={(reason) => void confirm(reason)}
+    >
+      <Told>{block.current.text}</Told>
+    </ReasonModal>
+  )
+}

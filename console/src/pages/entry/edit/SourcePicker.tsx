@@ -1,0 +1,176 @@
+/** Finds a source and takes some of its words, chosen with mouse or keyboard as in any text (CO-28). */
+import {
+  Blockquote,
+  Button,
+  Group,
+  Modal,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { type SyntheticEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import type { ResultOf } from '../../../api/graphql'
+import { useRead } from '../../../api/useRead'
+import { useOwner } from '../../../app/owner'
+import { FaultNotice } from '../../../ui/FaultNotice'
+import { Loading } from '../../../ui/Remote'
+import { Told } from '../../../ui/Told'
+import { shownTime } from '../../../ui/When'
+import { useOpenEntry } from '../entry'
+import { FIND_SOURCES, SOURCES } from '../queries'
+import type { Picked } from './operations'
+
+type Found = ResultOf<typeof FIND_SOURCES>['memorySearch']['items'][number]['sources'][number]['source']
+
+/** Shorter words say nothing; a whole text may be shorter (KN-70). */
+const LEAST = 4
+const MOST = 500
+
+export function SourcePicker({ onClose, onPick }: { onClose: () => void; onPick: (picked: Picked) => void }) {
+  const { t } = useTranslation('entry')
+  const { t: ui } = useTranslation('ui')
+  const [source, setSource] = useState<Found>()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={t('quotes.pick')}
+      closeButtonProps={{ 'aria-label': ui('close') }}
+    >
+      {source === undefined ? (
+        <FindSource onFound={setSource} />
+      ) : (
+        <TakeWords source={source} onBack={() => setSource(undefined)} onPick={onPick} />
+      )}
+    </Modal>
+  )
+}
+
+function FindSource({ onFound }: { onFound: (source: Found) => void }) {
+  const { t } = useTranslation('entry')
+  const [typed, setTyped] = useState('')
+  const [text] = useDebouncedValue(typed.trim(), 150)
+  const found = useSources(text)
+  return (
+    <Stack gap="sm">
+      <TextInput
+        type="search"
+        label={t('quotes.search')}
+        description={t('quotes.searchHint')}
+        data-autofocus
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      {found.fault && <FaultNotice fault={found.fault} retry={found.reload} />}
+      {!found.sources && !found.fault && <Loading />}
+      {found.sources?.length === 0 && <Text c="dimmed">{t('quotes.none')}</Text>}
+      {found.sources?.map((one) => (
+        <UnstyledButton key={one.id} className="choice" onClick={() => onFound(one)}>
+          <Text size="xs" c="dimmed" component="span">
+            <SourceName of={one} />
+          </Text>
+          <Text size="sm" lineClamp={2} component="span">
+            <Told>{one.text}</Told>
+          </Text>
+        </UnstyledButton>
+      ))}
+    </Stack>
+  )
+}
+
+/** Those behind the entry while nothing is searched for, else what the search finds at the owner. */
+function useSources(text: string) {
+  const owner = useOwner()
+  const { entry } = useOpenEntry()
+  const own = useRead(SOURCES, { id: entry.id, after: null }, { pause: text !== '' })
+  const input = { query: text, ownerId: owner.id, maxItems: 12, rerank: false }
+  const search = useRead(FIND_SOURCES, { input }, { pause: text === '' })
+  if (text === '') {
+    const sources = own.data?.entry?.sources.edges.map(({ node }) => node)
+    return { sources, fault: own.fault, reload: own.reload }
+  }
+  const all = search.data?.memorySearch.items.flatMap((item) => item.sources.map(({ source }) => source))
+  const sources = all && [...new Map(all.map((one) => [one.id, one])).values()]
+  return { sources, fault: search.fault, reload: search.reload }
+}
+
+function TakeWords({
+  source,
+  onBack,
+  onPick,
+}: {
+  source: Found
+  onBack: () => void
+  onPick: (picked: Picked) => void
+}) {
+  const { t } = useTranslation('entry')
+  const text = source.text.replaceAll('\r\n', '\n').normalize('NFC')
+  const [quote, setQuote] = useState(text.length <= MOST ? text : '')
+  const length = Array.from(quote).length
+  const fits = length <= MOST && (length >= LEAST || quote === text)
+  const take = (event: SyntheticEvent<HTMLTextAreaElement>) => {
+    const { selectionStart, selectionEnd } = event.currentTarget
+    if (selectionEnd > selectionStart) setQuote(text.slice(selectionStart, selectionEnd))
+  }
+  return (
+    <Stack gap="sm">
+      <Textarea
+        label={<SourceName of={source} />}
+        description={t('quotes.selectHint')}
+        data-autofocus
+        readOnly
+        autosize
+        minRows={3}
+        maxRows={14}
+        value={text}
+        onSelect={take}
+      />
+      <div role="status" aria-label={t('quotes.chosen')}>
+        <Text size="sm" fw={500}>
+          {t('quotes.chosen')}
+        </Text>
+        {quote === '' ? (
+          <Text size="sm" c="dimmed">
+            {t('quotes.nothing')}
+          </Text>
+        ) : (
+          <Blockquote p="xs" my={0}>
+            <Told>{quote}</Told>
+          </Blockquote>
+        )}
+        {!fits && quote !== '' && <Text size="sm">{t('quotes.length', { least: LEAST, most: MOST })}</Text>}
+      </div>
+      <Group justify="end">
+        <Button variant="default" onClick={onBack}>
+          {t('quotes.back')}
+        </Button>
+        <Button
+          disabled={quote === '' || !fits}
+          onClick={() =>
+            onPick({ source: source.id, title: source.title ?? source.speakerName, quote, role: 'SUPPORTS' })
+          }
+        >
+          {t('quotes.use')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function SourceName({ of }: { of: Found }) {
+  const { t, i18n } = useTranslation('ui')
+  const when = shownTime(of.occurredAt, i18n.language)
+  return (
+    <>
+      {t('citation.from', { kind: t(`sourceKind.${of.kind}`), when })}
+      {' · '}
+      <Told>{of.title ?? of.speakerName}</Told>
+    </>
+  )
+}
