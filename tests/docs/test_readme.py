@@ -25,6 +25,7 @@ RUN_HERE = (
     "keys.md",
     "report-as-a-host.md",
     "run-memory.md",
+    "sandbox-memory.md",
     "session-memory.md",
     "tokens-and-rights.md",
     "use-a-model.md",
@@ -89,6 +90,9 @@ def test_the_commands_of_the_readme_do_what_it_says(clone: Clone) -> None:
     assert '"content":"Print labels in two languages.","kind":"procedure","sources":[]' in agent
     assert bot.count('"content":"My desk phone is off on Fridays."') == 2
     assert re.search(r'\{"entries":\[\],"version":\d+\}$', bot)
+    (sandbox,) = said["Sandbox memory"]
+    assert '"rollout_id":"tea","path":"sessions/tea.jsonl","segment_count":1' in sandbox
+    assert sandbox.count("sessions/tea.jsonl") == 2
     (tool,) = said["Tools for agents"]
     assert not json.loads(tool)["result"]["isError"]
     assert "rail" in tool
