@@ -100,6 +100,15 @@ def test_the_lock_file_of_the_console_names_no_address_and_holds_every_library()
     assert {name for name in named if not any(path.endswith(f"node_modules/{name}") for path in libraries)} == set()
 
 
+def test_the_server_needs_the_library_of_this_checkout_and_of_no_registry() -> None:
+    server = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    library = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (needed,) = [one for one in server["project"]["dependencies"] if re.match(r"rootward\b", one)]
+    assert needed == f"{library['name']}>={library['version'].rpartition('.')[0]}"
+    assert server["tool"]["uv"]["sources"] == {"rootward": {"path": "client"}}
+    assert "rootward" not in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", ["constraints.txt", "pyproject.toml", "Dockerfile", "docker-compose.yml"])
 def test_no_file_names_a_registry_address(name: str) -> None:
     text = Path(ROOT / name).read_text(encoding="utf-8")

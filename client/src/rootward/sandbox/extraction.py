@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,13 +52,13 @@ class Extractor:
             InvalidAnswer: the answer is not of the form that was asked for.
         """
         text = await read_text(self.workspace, self.layout.rollout(rollout_id))
-        segments = decode_lines(text or "")
+        # A long conversation takes long to read and to write: others of the same loop go on meanwhile.
+        segments = await asyncio.to_thread(decode_lines, text or "")
         if not segments:
             raise InvalidSegment("the conversation file holds no segment")
+        shown = await asyncio.to_thread(phase_one_input, segments, limit_tokens=self.limit_tokens)
         request = ModelRequest(
-            instructions=phase_one_instructions(self.generate),
-            input=[phase_one_input(segments, limit_tokens=self.limit_tokens)],
-            output_schema=ANSWER_SCHEMA,
+            instructions=phase_one_instructions(self.generate), input=[shown], output_schema=ANSWER_SCHEMA
         )
         found = read_answer(await ask(model, request))
         return {} if found is None else await self._changes(rollout_id, segments[-1], found)

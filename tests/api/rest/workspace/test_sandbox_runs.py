@@ -204,6 +204,16 @@ async def test_directories_that_cannot_hold_memory_are_refused(
         assert (status, code, details["field"]) == (400, "invalid_argument", f"layout.{field}")
 
 
+@pytest.mark.req("SB-108", "SB-110")
+async def test_a_long_segment_is_recorded_whole(sandbox: Sandbox) -> None:
+    said = "茶" * 200_000
+    await sandbox.record(said=said)
+    (line,) = await lines(sandbox)
+    assert line["input"] == [{"role": "user", "content": said}]
+    body = {"conversation_id": "desk", "segment": segment(said, code=said)}
+    assert (await sandbox.refused("POST", "/rollouts", body))[2]["field"] == "segment.code"
+
+
 @pytest.mark.req("SB-108", "SB-49")
 async def test_a_file_without_a_last_newline_gets_one_first(sandbox: Sandbox) -> None:
     await sandbox.put("sessions/desk.jsonl", '{"by": "hand"}')
