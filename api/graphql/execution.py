@@ -5,16 +5,14 @@ Documents that passed are kept by their text, so that a client's known operation
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from graphql import (
     DocumentNode,
-    FieldNode,
     GraphQLError,
     OperationDefinitionNode,
     OperationType,
@@ -29,25 +27,25 @@ from strawberry import Schema
 from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType as StrawberryOperationType
 
-from api.graphql.context import Act, Outcome, RequestContext, outcome_of
+from api.graphql.context import Outcome, RequestContext
+from api.graphql.documents import asks_for_schema, names_of
 from api.graphql.faults import wire_errors, wire_own
+from api.graphql.payload import Payload, enter, outcomes_of
 from api.graphql.subscriptions import Event
 from api.limits import Limits, check_document, check_json, check_text
 from api.observability import log_fault, tracer
 from dreaming.jobs import ModelMaker, no_models
 from dreaming.sandbox.rules import SandboxRules
-from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable, Unauthenticated
+from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable
 from graph.model.ids import NodeId
 from graph.services.access.caller import Caller
 from graph.services.access.facts import load_facts
 from graph.services.access.recorded_reads import record_reads
-from graph.services.access.session import MAX_REPEATS, Session, open_session, read
+from graph.services.access.session import MAX_REPEATS, Session, read
 from graph.services.access.tokens import refused
 from graph.services.deps import Deps
-from graph.services.settings import load_settings
 
 KEPT_DOCUMENTS = 256
-INTROSPECTION = frozenset({"__schema", "__type"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +86,7 @@ class Executor:
     _kept: OrderedDict[str, DocumentNode] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
-        self.names = frozenset(_names(self.schema))
+        self.names = frozenset(names_of(self.schema))
 
     def prepare(self, request: GraphQLRequest) -> Prepared:
         """Return the checked document of a request.
@@ -226,7 +224,7 @@ class Executor:
             raise QueryTooComplex("the document is nested too deeply") from error
 
     def _validate(self, document: DocumentNode) -> None:
-        if not self.introspection and _asks_for_schema(document):
+        if not self.introspection and asks_for_schema(document):
             raise BadInput("introspection is off: the schema is published as schema.graphql", field="query")
         errors = validate(self._graphql, document, max_errors=20)
         if errors:
@@ -257,20 +255,21 @@ class Executor:
             await enter(ctx, session, request.conversation)
             return await self.execute(ctx, request), ctx
 
-        (result, ctx), session = await read(self.deps, caller, work)
-        while ctx.pending:
-            outcomes |= await _outcomes(ctx.pending)
+        for _ in range(MAX_REPEATS):
             (result, ctx), session = await read(self.deps, caller, work)
-        await record_reads(self.deps, caller, session.recorded)
-        for act in ctx.afterwards:
-            await act()
-        return result
+            if not ctx.pending:
+                await record_reads(self.deps, caller, session.recorded)
+                for act in ctx.afterwards:
+                    await act()
+                return result
+            outcomes |= await outcomes_of(ctx.pending)
+        raise StoreUnavailable("what it asks about is changing too fast: try again")
 
     async def _mutation(self, prepared: Prepared, request: GraphQLRequest, caller: Caller) -> ExecutionResult:
         ctx = self._context(prepared, caller)
         recorded: set[NodeId] = set()
         for _ in range(MAX_REPEATS):
-            payload = _Payload(deps=self.deps, ctx=ctx, conversation=request.conversation)
+            payload = Payload(deps=self.deps, ctx=ctx, conversation=request.conversation)
             ctx.open_session, ctx.leave_session = payload.open, payload.leave
             async with payload.stack:
                 result = await self.execute(ctx, request)
@@ -311,40 +310,6 @@ class Executor:
         return False
 
 
-@dataclass(kw_only=True, slots=True)
-class _Payload:
-    """The sessions in which a mutation reads its payloads, one after each command."""
-
-    deps: Deps
-    ctx: RequestContext
-    conversation: str | None
-    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
-    recorded: set[NodeId] = field(default_factory=set)
-    _last: Session | None = None
-    _unsteady: bool = False
-
-    async def open(self) -> Session:
-        """Let go of the session before and open one that sees what was just committed."""
-        await self.leave()
-        session = await self.stack.enter_async_context(open_session(self.deps, self.ctx.caller))
-        self._last = session
-        await enter(self.ctx, session, self.conversation)
-        return session
-
-    async def leave(self) -> None:
-        """Let go of the session before."""
-        await self.steady()
-        await self.stack.aclose()
-
-    async def steady(self) -> bool:
-        """True if rights did not move while any of the sessions was open."""
-        if self._last is not None:
-            self.recorded |= self._last.recorded
-            self._unsteady = self._unsteady or await self._last.moved()
-            self._last = None
-        return not self._unsteady
-
-
 class ValidationFailed(Exception):
     """The document does not fit the schema."""
 
@@ -356,49 +321,3 @@ class ValidationFailed(Exception):
 class _Masked(RootwardError):
     def __init__(self) -> None:
         super().__init__("an unexpected fault; look it up in the log by the request id")
-
-
-async def enter(ctx: RequestContext, session: Session, conversation: str | None) -> None:
-    """Let the context read through a session, in a conversation if the request names one (KN-56).
-
-    Raises:
-        NotFound: no such conversation for the caller.
-        Unauthenticated: the principal is disabled.
-    """
-    if session.facts.disabled:
-        raise Unauthenticated("send a valid token: Authorization: Bearer rw_…")
-    ctx.use(session)
-    if conversation is not None:
-        settings = await load_settings(session.reader, session.caller.workspace)
-        await session.speak_in(ctx.id(conversation), idle_hours=float(settings["conversation.idle_hours"]))
-
-
-async def _outcomes(acts: Mapping[str, Act]) -> Mapping[str, Outcome]:
-    """Return what acts gave, all at the same time."""
-    found = await asyncio.gather(*(outcome_of(act) for act in acts.values()))
-    return dict(zip(acts, found, strict=True))
-
-
-def _asks_for_schema(document: DocumentNode) -> bool:
-    stack: list[Any] = list(document.definitions)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, FieldNode) and node.name.value in INTROSPECTION:
-            return True
-        selections = getattr(node, "selection_set", None)
-        if selections is not None:
-            stack.extend(selections.selections)
-    return False
-
-
-def _names(schema: Schema) -> set[str]:
-    found = {"__typename"}
-    for name, type_ in schema._schema.type_map.items():
-        if name.startswith("__"):
-            continue
-        found.add(name)
-        for member, definition in (getattr(type_, "fields", None) or {}).items():
-            found.add(member)
-            found.update(getattr(definition, "args", None) or {})
-        found.update(getattr(type_, "values", None) or {})
-    return found

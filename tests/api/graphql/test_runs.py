@@ -10,6 +10,7 @@ import pytest
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from tests.api.clients import GraphQLClient
+from tests.api.conftest import ENGINES
 from tests.support.memory_client import MemoryClient, allow
 from tests.support.world import TeamWorld
 
@@ -260,6 +261,22 @@ async def test_threads_agents_and_runs_are_nodes_for_who_reads_the_workspace_and
     assert (await ben.refused(CHANGE_AGENT, **{**stranger, "id": agent}))["verb"] == "write"
 
 
+@pytest.mark.req("KN-120", "KN-121")
+async def test_an_auditor_is_told_why_somebody_sees_a_memory_and_reads_nothing_of_it(
+    writer: GraphQLClient, team: str, agent: str, world: TeamWorld, cleo: GraphQLClient, ben: GraphQLClient, gid: Gid
+) -> None:
+    thread = await writer.it(CREATE, memories=[mount("team", team)])
+    r = (await writer.it(ACCEPT, t=thread["id"], a=agent))["id"]
+    explain = """query($id: ID!, $v: ID) { it: explainVisibility(id: $id, viewerId: $v) {
+      visible failure { reason } } }"""
+    for id_ in (team, thread["id"], r):
+        assert await cleo.it(explain, id=id_, v=gid(world.ana)) == {"visible": True, "failure": None}
+        hidden = {"visible": False, "failure": {"reason": "RULE_NOT_PASSED"}}
+        assert await cleo.it(explain, id=id_, v=gid(world.ben)) == hidden
+        assert await ben.it(explain, id=id_, v=gid(world.ana)) is None
+        assert await cleo.it("query($id: ID!) { it: node(id: $id) { id } }", id=id_) is None
+
+
 @pytest.mark.req("MT-55", "AD-7", "KN-121")
 async def test_a_principal_who_lost_his_rights_hears_it_call_by_call(
     writer: GraphQLClient, team: str, agent: str, world: TeamWorld, ben: GraphQLClient
@@ -276,6 +293,7 @@ async def test_a_principal_who_lost_his_rights_hears_it_call_by_call(
 
 
 @pytest.mark.req("KN-121", "FM-42", "FM-9", "FM-19")
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 async def test_lists_take_the_filters_of_the_routes_and_the_audit_names_threads(
     writer: GraphQLClient, team: str
 ) -> None:
