@@ -93,6 +93,14 @@ WORKSPACE_STATES: Mapping[str, int] = {
 }
 """The HTTP status of each code of workspace memory (FM-6)."""
 
+_WORKSPACE_CODES: Mapping[type[errors.RootwardError], str] = {
+    errors.Unauthenticated: "unauthenticated",
+    errors.Forbidden: "forbidden",
+    errors.NotFound: "not_found",
+    errors.StoreError: "unavailable",
+    errors.BadInput: "invalid_argument",
+}
+
 _JSON_RPC: Mapping[int, int] = {
     400: INVALID_PARAMS,
     401: DENIED,
@@ -118,3 +126,14 @@ def row_of(error: BaseException) -> Row:
         if kind in TABLE:
             return TABLE[kind]
     return TABLE[errors.RootwardError]
+
+
+def workspace_code(error: errors.RootwardError) -> str:
+    """Return the code by which workspace memory tells of an error (FM-6); what has none is a conflict.
+
+    >>> workspace_code(errors.StoreUnavailable("away")), workspace_code(errors.BadState("busy"))
+    ('unavailable', 'conflict')
+    """
+    if isinstance(error, errors.WorkspaceRefused):
+        return error.refusal
+    return next((_WORKSPACE_CODES[kind] for kind in type(error).__mro__ if kind in _WORKSPACE_CODES), "conflict")

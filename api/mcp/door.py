@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import anyio.to_thread
@@ -33,7 +33,7 @@ Opener = Callable[[Visit], Awaitable[Place]]
 """Opens an endpoint for a caller, or raises what keeps it closed."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Door:
     """Answers the POST requests of one endpoint.
 
@@ -44,6 +44,7 @@ class Door:
     kit: Kit
     opens: Opener
     limit: int
+    _exchange: Callable[..., Awaitable[None]] | None = field(default=None, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or say why not."""
@@ -53,8 +54,9 @@ class Door:
         except _Refused as refused:
             await refused.response(scope, receive, send)
             return
-        exchange = await anyio.to_thread.run_sync(_protocol)
-        await exchange(place, self.kit.deps.figures, self.limit, scope, _given(body, receive), _unstored(send))
+        if self._exchange is None:
+            self._exchange = await anyio.to_thread.run_sync(_protocol)
+        await self._exchange(place, self.kit.deps.figures, self.limit, scope, _given(body, receive), _unstored(send))
 
     async def _let_in(self, request: Request) -> tuple[Place, bytes]:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from api.errors import workspace_code
 from api.mcp.place import Told, ToolOffer, ToolUse, UnknownTool, Visit
 from graph.model.errors import RootwardError, WorkspaceRefused
 from graph.model.nodes.workspace import WorkspaceRun
@@ -58,7 +59,7 @@ class RunPlace:
         """Return the code of workspace memory, with its details (FM-6, FM-7)."""
         details = error.details if isinstance(error, WorkspaceRefused) else {}
         message = _REASONS.get(str(details.get("reason")), error.message)
-        return {"error": error.wire_code.lower(), "message": message, "details": dict(details)}
+        return {"error": workspace_code(error), "message": message, "details": dict(details)}
 
 
 async def open_run(visit: Visit) -> RunPlace:

@@ -19,20 +19,15 @@ from starlette.routing import BaseRoute
 
 from api.bodies import parsed, path_of
 from api.cursors import cursor_of, place_of
-from api.errors import WORKSPACE_STATES, row_of
+from api.errors import WORKSPACE_STATES, row_of, workspace_code
 from api.incoming import TooLarge, body_of
 from api.rest import kit as surfaces
 from api.rest.kit import Call, Kit, Refused, endpoint
 from api.rest.routing import SurfaceRoute
 from graph.model.errors import (
-    BadInput,
-    Forbidden,
     InvalidRequest,
-    NotFound,
     RootwardError,
-    StoreError,
     TooManyAttempts,
-    Unauthenticated,
     WorkspaceRefused,
 )
 from graph.rules.memory_refusals import invalid as invalid
@@ -199,14 +194,6 @@ def _place(cursor: str, bound: Sequence[object]) -> Any:
 _REFUSALS: Final = {500: "internal"}
 """The code of a refusal that is no error of the core, where it is not ``invalid_argument``."""
 
-_CODES: Final[Mapping[type[RootwardError], str]] = {
-    Unauthenticated: "unauthenticated",
-    Forbidden: "forbidden",
-    NotFound: "not_found",
-    StoreError: "unavailable",
-    BadInput: "invalid_argument",
-}
-
 
 def failed(error: RootwardError | Refused, request_id: str) -> Response:
     """Return the answer to an error (FM-5 to FM-7)."""
@@ -217,7 +204,7 @@ def failed(error: RootwardError | Refused, request_id: str) -> Response:
     if isinstance(error, WorkspaceRefused):
         status = WORKSPACE_STATES[error.refusal]
         return _envelope(error.refusal, error.message, dict(error.details), request_id, status)
-    code = next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), "conflict")
+    code = workspace_code(error)
     details = {"dependency": "store"} if code == "unavailable" else {}
     status = 429 if isinstance(error, TooManyAttempts) else WORKSPACE_STATES.get(code, row_of(error).http)
     made = _envelope(code, error.message, details, request_id, status)

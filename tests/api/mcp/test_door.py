@@ -9,8 +9,9 @@ import pytest
 
 from api.auth import MAX_FAILURES
 from api.bootstrap import Service
-from api.errors import DENIED, INTERNAL_ERROR, INVALID_PARAMS, MASKED, MISSING
+from api.errors import AWAY, DENIED, INTERNAL_ERROR, INVALID_PARAMS, MASKED, MISSING
 from api.mcp.routes import ENDPOINTS, LARGE, SMALL
+from graph.model.errors import StoreUnavailable
 from graph.model.nodes.people import Right
 from tests.support.logs import everything_logged
 from tests.support.mcp_client import message, post
@@ -80,6 +81,23 @@ async def test_pages_and_names_of_others_are_refused_before_the_token_is_looked_
     http: httpx2.AsyncClient, path: str, headers: dict[str, str]
 ) -> None:
     assert refused(await post(http, path, None, LIST, **headers)) == (403, DENIED, "FORBIDDEN")
+
+
+async def test_a_store_that_is_away_is_told_with_when_to_try_again(
+    http: httpx2.AsyncClient, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise StoreUnavailable("the store does not answer: try again")
+
+    monkeypatch.setattr("api.mcp.runs.check_driver", away)
+    answer = await post(http, "/mcp/runs/run_x", token, LIST)
+    assert refused(answer) == (503, AWAY, "STORE_UNAVAILABLE")
+    assert int(answer.headers["retry-after"]) > 0
+    monkeypatch.setattr("api.mcp.knowledge.memory_search", away)
+    asked = message("tools/call", name="search", arguments={"query": "x", "agent": "Atlas"})
+    told = (await post(http, "/mcp/knowledge", token, asked)).json()["result"]
+    assert told["isError"]
+    assert told["structuredContent"]["error"]["error"] == "STORE_UNAVAILABLE"
 
 
 @pytest.mark.parametrize("path", PATHS)

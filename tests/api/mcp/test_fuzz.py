@@ -13,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as running
 from hypothesis import strategies as st
+from starlette.routing import Route
 
 from api.bootstrap import Ports, Service, build
 from api.errors import INTERNAL_ERROR
+from api.mcp.door import Door
 from api.rights import TOOLS
 from api.settings import Settings
 from dreaming.models.making import OneModel
@@ -75,6 +77,9 @@ class Fuzzed:
     async def _start(self) -> tuple[list[str], str]:
         await self.service.deps.store.open()
         records = ScriptedRecords()
+        for door in [route.endpoint for route in self.service.app.routes if isinstance(route, Route)]:
+            if isinstance(door, Door):
+                door.kit = replace(door.kit, deps=replace(door.kit.deps, records=records))
         world = await TeamWorld(deps=replace(self.service.deps, records=records)).make()
         room = await RunRoom(world, records).make()
         thread = await room.thread(files=await room.files(), facts=await room.facts())

@@ -164,7 +164,7 @@ async def test_a_call_that_its_client_names_is_done_once(connect: Connect, threa
         assert len({one["tool_call_id"] for one in unknown}) == 3
         for bad in ("", "x" * 257, 7):
             refused = await client.call_tool("memory_file_view", FILE, meta=named(bad))
-            assert told(refused)["error"]["error"] == "bad_input"
+            assert told(refused)["error"]["error"] == "invalid_argument"
 
 
 @pytest.mark.req("MT-57")
