@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -19,6 +20,7 @@ from graph.store.query import Find, In
 FILES: Final = SystemScope(reason="files of a sandbox whose verbs are checked")
 TRIES: Final = 5
 """So often bytes are put, or read, again if they went meanwhile."""
+_AT_ONCE: Final = 32
 
 T = TypeVar("T")
 
@@ -71,7 +73,11 @@ async def bytes_of(deps: Deps, parts: Sequence[SandboxPart]) -> bytes:
     Raises:
         NotFound: the file was changed or deleted since its parts were read; read them again.
     """
-    return b"".join([await deps.blobs.read(part.blob_ref) for part in parts])
+    pieces: list[bytes] = []
+    for start in range(0, len(parts), _AT_ONCE):
+        batch = parts[start : start + _AT_ONCE]
+        pieces += await asyncio.gather(*(deps.blobs.read(part.blob_ref) for part in batch))
+    return b"".join(pieces)
 
 
 async def opened(
