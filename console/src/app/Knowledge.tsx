@@ -1,15 +1,15 @@
 /** The Knowledge page: one owner, six tabs. What is under it is made anew for each owner (CO-1 to CO-3). */
-import { Group, Stack, Tabs, Title } from '@mantine/core'
+import { Button, Group, Stack, Tabs, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Outlet, useLocation, useNavigate, useParams } from 'react-router'
+import { Link, Outlet, useLocation, useNavigate, useParams } from 'react-router'
 
 import { graphql, type ResultOf } from '../api/graphql'
 import { useRead } from '../api/useRead'
 import { Remote } from '../ui/Remote'
 import { type Owner, OwnerContext } from './owner'
 import { OwnerSelect } from './OwnerSelect'
-import { isTab, type Tab, tabPath, TABS } from './paths'
+import { comparePath, isTab, type Tab, tabPath, TABS } from './paths'
 
 const OWNER = graphql(`
   query Owner($id: ID!) {
@@ -67,7 +67,12 @@ function OfOwner({ owner }: { owner: Owner }) {
           <Title order={1} size="h3">
             {t('knowledge')}
           </Title>
-          <OwnerSelect owner={owner} tab={tab} />
+          <Group align="end">
+            <Button component={Link} to={comparePath(owner.id)} variant="default">
+              {t('compare')}
+            </Button>
+            <OwnerSelect owner={owner} tab={tab} />
+          </Group>
         </Group>
         <Tabs
           value={isTab(here) ? tab : null}

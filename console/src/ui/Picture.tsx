@@ -115,7 +115,7 @@ function draw(core: Core, elements: readonly ElementDefinition[], layout: Pictur
           name: 'concentric',
           concentric: (node: { data: (name: string) => number }) => -node.data('depth'),
           levelWidth: () => 1,
-          minNodeSpacing: 40,
+          minNodeSpacing: 16,
           animate: false,
           fit: true,
           padding: 24,
