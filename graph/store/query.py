@@ -118,8 +118,7 @@ class Newest:
 Order = By | Newest
 
 
-@dataclass(frozen=True, slots=True)
-class After:
+class After(NamedTuple):
     """A place in an order: the value of the order's field (or `sort_at`) and the id of the last node seen."""
 
     value: Any
@@ -134,6 +133,8 @@ class Find(Generic[N]):
         first: at most so many nodes; None for all of them.
         after: keyset place to go on from.
         backward: read the order from its end (for pages before a cursor); the answer is in that reversed order.
+        without: fields of text that nobody looks at, not that of the order; a store may leave them empty and so read
+            less.
     """
 
     kind: type[N]
@@ -142,6 +143,7 @@ class Find(Generic[N]):
     first: int | None = None
     after: After | None = None
     backward: bool = False
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

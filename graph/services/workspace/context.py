@@ -17,7 +17,7 @@ from graph.rules.rights import ViewerFacts
 from graph.rules.run_context import ContextKind, Part, Source, TextFile
 from graph.rules.run_mounts import Mount
 from graph.services.deps import Deps
-from graph.services.workspace.files import all_files
+from graph.services.workspace.files import files_at, indexed_files
 from graph.services.workspace.finding import MEMORIES, verbs_on
 from graph.services.workspace.revisions import changes_since
 from graph.store.port import Reader
@@ -86,7 +86,8 @@ async def _tell(reader: Reader, mount: Mount, cursor: ContextCursor | None) -> T
         return None
     if cursor is not None and cursor.seq == memory.seq:
         return Told(mount=mount, seq=memory.seq, source=None)
-    files = {file.path: file for file in await all_files(reader, memory.id)}
+    files = {file.path: file for file in await indexed_files(reader, memory.id)}
+    files |= {file.path: file for file in await files_at(reader, memory.id, memory.always_load)}
     changes = None
     if cursor is not None:
         revisions = await changes_since(reader, memory.id, cursor.seq)

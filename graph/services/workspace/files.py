@@ -23,7 +23,7 @@ from graph.services.access.session import Session as Reading
 from graph.services.workspace.changing import Actor, FileStep, put_in, write_step
 from graph.services.workspace.finding import MEMORIES
 from graph.store.port import Reader
-from graph.store.query import After, And, By, Eq, Find, Page, Range, both
+from graph.store.query import After, And, By, Eq, Find, In, Page, Range, both
 
 KIND = "memory_file"
 
@@ -40,11 +40,25 @@ async def find_file(reader: Reader, memory_id: NodeId, path: str) -> MemoryFile 
 
 
 async def all_files(reader: Reader, memory_id: NodeId, prefix: str = "") -> tuple[MemoryFile, ...]:
-    """Return every file under a directory with its content, ordered by path; for the context and tools of runs."""
+    """Return every file under a directory with its content, ordered by path; for the tools of runs."""
     low, high = paths_under(prefix)
     under = None if low is None else Range("path", low, high)
     query = Find(kind=MemoryFile, where=both(Eq("memory_id", memory_id), under), order=By("path"))
     return (await reader.find(MEMORIES, query)).nodes
+
+
+async def indexed_files(reader: Reader, memory_id: NodeId) -> tuple[MemoryFile, ...]:
+    """Return every file, ordered by path; its content may be left empty. For the context of runs."""
+    query = Find(kind=MemoryFile, where=Eq("memory_id", memory_id), order=By("path"), without=("content",))
+    return (await reader.find(MEMORIES, query)).nodes
+
+
+async def files_at(reader: Reader, memory_id: NodeId, paths: Collection[str]) -> tuple[MemoryFile, ...]:
+    """Return the files at these paths, with their content."""
+    if not paths:
+        return ()
+    where = And((Eq("memory_id", memory_id), In("path", sorted(paths))))
+    return (await reader.find(MEMORIES, Find(kind=MemoryFile, where=where))).nodes
 
 
 async def read_file(reading: Reading, memory: WorkspaceMemory, path: str) -> MemoryFile:

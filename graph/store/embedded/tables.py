@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from operator import attrgetter
@@ -102,7 +102,11 @@ class KindTable:
     @cached_property
     def columns(self) -> str:
         """Return the select list, for the alias ``n``."""
-        return ", ".join(f'n."{f.name}"' for f in self.spec.fields)
+        return self.columns_without(())
+
+    def columns_without(self, names: Collection[str]) -> str:
+        """Return the select list with empty texts in place of some fields."""
+        return ", ".join("''" if f.name in names else f'n."{f.name}"' for f in self.spec.fields)
 
     @cached_property
     def insert(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Entry
 from graph.model.time import Millis
 from graph.store.port import Store
-from graph.store.query import After, By, Eq, Newest, Order, Range, Tagged, Where
+from graph.store.query import After, By, Eq, Find, Newest, Order, Range, Tagged, Where
 from tests.contract.store.asking import Ask
 from tests.support.builders import NOW, World, clause, private, shared
 
@@ -95,6 +96,19 @@ def in_order(entries: Sequence[Entry], order: Order) -> list[NodeId]:
 
 def _bytes(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
+
+
+async def test_a_text_that_nobody_looks_at_may_be_left_out_and_all_else_is_there(
+    store: Store, ask: Ask, world: World, entries: list[Entry]
+) -> None:
+    whole = await ask.page(world.system, Entry, order=By("type"))
+    async with store.reading() as reader:
+        page = await reader.find(world.system, Find(kind=Entry, order=By("type"), without=("name", "origin")))
+    assert page.places == whole.places
+    assert [node.id for node in page.nodes] == [node.id for node in whole.nodes]
+    for found, known in zip(page.nodes, whole.nodes, strict=True):
+        assert found.name in ("", known.name)
+        assert replace(found, name=known.name, origin=known.origin) == known
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=repr)

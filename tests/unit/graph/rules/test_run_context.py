@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from graph.rules.run_context import (
     lay_out,
     recall_block,
     recall_query,
+    taken,
 )
 from graph.rules.run_index import MORE, fitted
 
@@ -103,13 +105,22 @@ def test_changes_that_are_too_long_turn_into_full_context() -> None:
     assert body(block.text)["index"] == ["d/ok.md"]
 
 
+def characters(texts: Sequence[str]) -> int:
+    return sum(map(len, texts))
+
+
+@given(st.lists(st.text(max_size=20) | st.text(alphabet='"\\\\<>&\t\x00é', max_size=20), max_size=8))
+def test_what_lines_take_is_counted_without_making_their_json(lines: list[str]) -> None:
+    assert taken(lines) == sum(len(escaped(line).encode()) + 1 for line in lines)
+
+
 @pytest.mark.req("MT-42")
 def test_directories_are_folded_deepest_first() -> None:
     lines = [(path, path) for path in ("a/b/c/1.md", "a/b/c/2.md", "a/b/3.md", "a/4.md", "z.md")]
-    assert fitted(lines, 100, len) == [path for path, _ in lines]
-    assert fitted(lines, 37, len) == ["a/4.md", "a/b/3.md", "a/b/c/ (2 files)", "z.md"]
-    assert fitted(lines, 30, len) == ["a/4.md", "a/b/ (3 files)", "z.md"]
-    assert fitted(lines, 18, len) == ["a/ (4 files)", "z.md"]
+    assert fitted(lines, 100, characters) == [path for path, _ in lines]
+    assert fitted(lines, 37, characters) == ["a/4.md", "a/b/3.md", "a/b/c/ (2 files)", "z.md"]
+    assert fitted(lines, 30, characters) == ["a/4.md", "a/b/ (3 files)", "z.md"]
+    assert fitted(lines, 18, characters) == ["a/ (4 files)", "z.md"]
 
 
 @pytest.mark.req("MT-40", "MT-41")
