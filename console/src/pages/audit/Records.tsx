@@ -7,6 +7,7 @@ import { type FragmentOf, readFragment } from '../../api/graphql'
 import type { Pages } from '../../api/usePages'
 import { mayCurate, useOwner } from '../../app/owner'
 import { Rows } from '../../ui/Rows'
+import { Sideways } from '../../ui/Sideways'
 import { Told } from '../../ui/Told'
 import { When } from '../../ui/When'
 import { ROW } from './documents'
@@ -45,7 +46,7 @@ export function RecordTable({
   const { t } = useTranslation('audit')
   const selects = mayCurate(useOwner()) && selection !== undefined
   return (
-    <Table.ScrollContainer minWidth={720}>
+    <Sideways label={t('records')} minWidth={720}>
       <Table verticalSpacing="xs" highlightOnHover aria-label={t('records')}>
         <Table.Thead>
           <Table.Tr>
@@ -72,7 +73,7 @@ export function RecordTable({
           })}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </Sideways>
   )
 }
 

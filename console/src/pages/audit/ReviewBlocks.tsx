@@ -8,6 +8,7 @@ import { usePages } from '../../api/usePages'
 import { useOwner } from '../../app/owner'
 import { entryPath } from '../../app/paths'
 import { Rows } from '../../ui/Rows'
+import { Sideways } from '../../ui/Sideways'
 import { Told } from '../../ui/Told'
 import { TraceLink } from '../../ui/TraceLink'
 import { When } from '../../ui/When'
@@ -43,7 +44,7 @@ export function ReviewBlocks({ view, onClose }: { view: View; onClose: () => voi
 function Blocks({ rows }: { rows: readonly Item[] }) {
   const { t } = useTranslation('audit')
   return (
-    <Table.ScrollContainer minWidth={640}>
+    <Sideways label={t('review.title')} minWidth={640}>
       <Table verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -59,7 +60,7 @@ function Blocks({ rows }: { rows: readonly Item[] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </Sideways>
   )
 }
 

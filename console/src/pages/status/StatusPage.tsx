@@ -1,7 +1,73 @@
-import { Title } from '@mantine/core'
+/** The only health surface of long-term memory; it reports, and repairs nothing by itself (CO-63 to CO-69). */
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+
+import type { ResultOf } from '../../api/graphql'
+import { useRead } from '../../api/useRead'
+import { useOwner } from '../../app/owner'
+import { Remote } from '../../ui/Remote'
+import { Alerts } from './Alerts'
+import { STATUS } from './documents'
+import { Embedding } from './Embedding'
+import { Help } from './Help'
+import { Lint } from './Lint'
+import { Memos } from './Memos'
+import { StageA } from './StageA'
+import { StageB } from './StageB'
+import { Stuck } from './Stuck'
+import { useHashScroll } from './useHashScroll'
+import { Vectors } from './Vectors'
+
+const EVERY_MS = 30_000
+
+export type Status = ResultOf<typeof STATUS>['status']
 
 export function Component() {
   const { t } = useTranslation('status')
-  return <Title order={2}>{t('title')}</Title>
+  const owner = useOwner()
+  const read = useRead(STATUS, { owner: owner.id }, { everyMs: EVERY_MS })
+  useHashScroll(read.data !== undefined)
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={2}>{t('title')}</Title>
+        <Group gap="xs">
+          {read.data && <AsOf at={read.data.status.at} />}
+          <Button variant="default" size="xs" loading={read.loading} onClick={read.reload}>
+            {t('refresh')}
+          </Button>
+        </Group>
+      </Group>
+      <Remote read={read} pick={(data) => data.status}>
+        {(status) => <Sections status={status} reload={read.reload} />}
+      </Remote>
+      <Help />
+    </Stack>
+  )
+}
+
+/** In the order of a check: first the alerts, then down the pipelines (CO-65). */
+function Sections({ status, reload }: { status: Status; reload: () => void }) {
+  return (
+    <>
+      <Alerts alerts={status.alerts} />
+      <Vectors vectors={status.vectors} />
+      <Embedding embedding={status.embedding} />
+      <StageA channels={status.stageA} unread={status.unread} />
+      <StageB stage={status.stageB} />
+      <Memos memos={status.memos} />
+      <Stuck tasks={status.stuck} unread={status.unread} reload={reload} />
+      <Lint counts={status.lint} at={status.at} />
+    </>
+  )
+}
+
+function AsOf({ at }: { at: string }) {
+  const { t, i18n } = useTranslation('status')
+  const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'medium' })
+  return (
+    <Text size="sm" c="dimmed">
+      <time dateTime={at}>{t('asOf', { when: time.format(new Date(at)) })}</time>
+    </Text>
+  )
 }

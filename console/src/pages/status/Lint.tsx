@@ -1,0 +1,80 @@
+/** What the lint finds: counts, and findings with links to their entries, 20 at a time (CO-70, CO-71). */
+import { Anchor, Badge, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+
+import { usePages } from '../../api/usePages'
+import { useOwner } from '../../app/owner'
+import { entryPath } from '../../app/paths'
+import { useFilters } from '../../app/useFilters'
+import { Rows } from '../../ui/Rows'
+import { Told } from '../../ui/Told'
+import { LINT } from './documents'
+import { Figures, Section } from './Section'
+import type { Status } from './StatusPage'
+
+const RULES = ['DATED_NAME', 'NEAR_NAME', 'LONG_ENTRY', 'NO_BLOCKS'] as const
+const NAMES = ['lint'] as const
+
+export function Lint({ counts, at }: { counts: Status['lint']; at: string }) {
+  const { t } = useTranslation('status')
+  const filters = useFilters(NAMES)
+  const rule = RULES.find((one) => one === filters.get('lint'))
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  return (
+    <Section id="lint" title={t('lint.title')}>
+      <Group gap="xs" component="ul" p={0} m={0} aria-label={t('lint.counts')}>
+        {RULES.map((one) => (
+          <Badge key={one} component="li" variant="default" size="lg" tt="none">
+            {t(`lint.${one}`)}: {counts.find((count) => count.rule === one)?.count ?? 0}
+          </Badge>
+        ))}
+      </Group>
+      {total > 0 && (
+        <Stack gap="xs">
+          <SegmentedControl
+            size="xs"
+            aria-label={t('lint.rule')}
+            value={rule ?? ''}
+            onChange={(value) => filters.set({ lint: value })}
+            data={[
+              { value: '', label: t('lint.all') },
+              ...RULES.map((one) => ({ value: one, label: t(`lint.${one}`) })),
+            ]}
+          />
+          <Findings key={`${rule ?? ''} ${total}`} rule={rule} />
+        </Stack>
+      )}
+      {total === 0 && <Text data-at={at}>{t('lint.none')}</Text>}
+    </Section>
+  )
+}
+
+function Findings({ rule }: { rule: (typeof RULES)[number] | undefined }) {
+  const { t } = useTranslation('status')
+  const owner = useOwner()
+  const pages = usePages(LINT, { owner: owner.id, rules: rule ? [rule] : null }, (data) => data.lint)
+  return (
+    <Rows pages={pages} empty={t('lint.none')}>
+      {(rows) => (
+        <Figures label={t('lint.findings')} heads={[t('lint.rule'), t('lint.entries'), t('lint.detail')]}>
+          {rows.map((row) => (
+            <Table.Tr key={`${row.rule} ${row.entries.map(({ id }) => id).join(' ')}`}>
+              <Table.Td>{t(`lint.${row.rule}`)}</Table.Td>
+              <Table.Td>
+                {row.entries.map(({ id, name }) => (
+                  <Anchor key={id} component={Link} to={entryPath(owner.id, id)} size="sm" display="block">
+                    <Told>{name}</Told>
+                  </Anchor>
+                ))}
+              </Table.Td>
+              <Table.Td>
+                <Told>{row.detail}</Told>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Figures>
+      )}
+    </Rows>
+  )
+}
