@@ -124,7 +124,9 @@ function TakeWords({
         label={<SourceName of={source} />}
         description={t('quotes.selectHint')}
         data-autofocus
-        readOnly
+        // Not `readOnly`: browsers hide the caret there, and who has no mouse selects with it.
+        aria-readonly
+        onChange={() => undefined}
         autosize
         minRows={3}
         maxRows={14}

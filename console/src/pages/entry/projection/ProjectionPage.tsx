@@ -64,7 +64,8 @@ export function ProjectionPage() {
   return (
     <Stack>
       <ReadSet value={kb} onChange={(chosen) => filters.set({ kb: chosen })} />
-      {read.fault?.code === 'NOT_FOUND' ? (
+      {/* The entry is there; what is missing is the read set, or the entry in it. */}
+      {read.fault?.code === 'NOT_FOUND' || read.data?.entry === null ? (
         <Text>{t('projection.notThere')}</Text>
       ) : (
         <Remote read={read} pick={(data) => data.entry?.projection}>
