@@ -94,7 +94,7 @@ class WorkspaceQueries:
             memory = await _opened(ctx, memory_id, MemoryKind.FILE)
             return MemoryRevision.from_domain((await revision_view(ctx.session, memory, seq)).revision)
 
-    @strawberry.field(description="What was done to a memory, a file or a thread, newest first; null: to all of them.")
+    @strawberry.field(description="What was done to a memory, file, thread or sandbox, newest first; null: to all.")
     async def memory_log(
         self,
         info: Info[Any, Any],
