@@ -6,12 +6,13 @@ Source: AD-26, AD-27.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
 from graph.model.access import Clause
 from graph.model.edges import Edge, EdgeType
-from graph.model.fields import Json
+from graph.model.fields import Json, Node
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import BotPool
 from graph.model.nodes.knowledge import ModifierKind
@@ -22,7 +23,7 @@ from graph.model.nodes.workspace import WorkspaceMemory
 from graph.model.schema import kind_of
 from graph.model.time import Millis
 from graph.rules.audit_chain import AuditDraft, Head, seal
-from graph.services.access.guards import put_alone
+from graph.services.access.guards import put_all_alone
 from graph.services.deps import Deps
 from graph.store.port import Writer
 
@@ -52,7 +53,32 @@ class PoolStep:
     codes: Json = None
 
 
-async def record_step(writer: Writer, deps: Deps, pool: Pool, step: PoolStep, *, tx_id: str, at: Millis) -> AuditRecord:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Beside:
+    """What is written in the same round trips as a record.
+
+    Attributes:
+        nodes: new ones, for who may read the record.
+        changes: of nodes that are there, by id; also of the pool itself.
+    """
+
+    nodes: Sequence[Node] = ()
+    changes: Mapping[NodeId, Mapping[str, Any]] = field(default_factory=dict)
+
+
+NOTHING: Final = Beside()
+
+
+async def record_step(
+    writer: Writer,
+    deps: Deps,
+    pool: Pool,
+    step: PoolStep,
+    *,
+    tx_id: str,
+    at: Millis,
+    beside: Beside = NOTHING,
+) -> AuditRecord:
     """Write a step as the next record of a pool that the caller holds locked and read under the lock.
 
     Call it once a transaction for each pool, or hand on the pool with the head that the record has.
@@ -67,9 +93,10 @@ async def record_step(writer: Writer, deps: Deps, pool: Pool, step: PoolStep, *,
         salt=deps.randomness.bytes(_SALT_BYTES),
     )
     record = sealed.to_node(pool.workspace)
-    await put_alone(writer, record, step.rules)
+    await put_all_alone(writer, [*beside.nodes, record], step.rules)
     await writer.link([Edge(type=EdgeType.TARGETS, source=record.id, target=step.target)])
-    await writer.patch_many({pool.id: {"audit_seq": record.seq, "audit_head": record.hash}})
+    of_pool = {**beside.changes.get(pool.id, {}), "audit_seq": record.seq, "audit_head": record.hash}
+    await writer.patch_many({**beside.changes, pool.id: of_pool})
     return record
 
 

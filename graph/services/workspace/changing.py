@@ -6,8 +6,8 @@ Files, restoring and purging all write through here, in a transaction that holds
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from graph.model.fields import Json, Node
@@ -19,7 +19,7 @@ from graph.rules.memory_refusals import conflicting
 from graph.rules.workspace_ids import outside
 from graph.services.access.commands import Command
 from graph.services.access.guards import put_all_alone
-from graph.services.pool_audit import PoolStep, record_step
+from graph.services.pool_audit import NOTHING, Beside, PoolStep, record_step
 from graph.services.workspace.finding import MEMORIES, rules_of
 from graph.store.query import And, By, Eq, Find
 
@@ -53,6 +53,8 @@ class FileStep:
         content_bytes: by how much the files grow.
         files: by how many there are more.
         codes: for the audit, beside path and number.
+        made: the file, if it is new.
+        patch: what changes of the file, if it is there already.
     """
 
     operation: str
@@ -61,6 +63,8 @@ class FileStep:
     content_bytes: int = 0
     files: int = 0
     codes: Json = None
+    made: tuple[Node, ...] = ()
+    patch: Mapping[str, Any] = field(default_factory=dict)
 
 
 def actor_of(cmd: Command) -> Actor:
@@ -69,7 +73,7 @@ def actor_of(cmd: Command) -> Actor:
 
 
 async def write_step(cmd: Command, memory: WorkspaceMemory, actor: Actor, step: FileStep) -> WorkspaceMemory:
-    """Write the revisions of one change, prune what must go, and record it; the files are written by the caller.
+    """Write one change: the file, its revisions and the record; prune what must go. Who deletes a file does it after.
 
     Raises:
         WorkspaceRefused: ``conflict`` with reason ``memory_full``; nothing was pruned.
@@ -82,20 +86,26 @@ async def write_step(cmd: Command, memory: WorkspaceMemory, actor: Actor, step: 
     made = _revisions(cmd, memory, actor, step.changes)
     history += sum(revision.previous_bytes for revision in made)
     freed, kept = await _prune_oldest(cmd, memory, Room(content=content, history=history), made)
-    await put_in(cmd, memory, kept)
     fields: dict[str, Any] = {
         "seq": memory.seq + len(made),
         "file_count": (memory.file_count or 0) + step.files,
         "content_bytes": content,
         "history_bytes": history - freed,
     }
-    await cmd.writer.patch_many({memory.id: fields})
+    changes = {memory.id: fields, **({step.target: step.patch} if step.patch else {})}
+    beside = Beside(nodes=[*step.made, *kept], changes=changes)
     codes = {"path": made[-1].path, "seq": made[-1].seq, **_moved(made), **(step.codes or {})}
-    return await note(cmd, replace(memory, **fields), actor, step.operation, step.target, codes)
+    return await note(cmd, replace(memory, **fields), actor, step.operation, step.target, codes, beside)
 
 
 async def note(
-    cmd: Command, memory: WorkspaceMemory, actor: Actor, operation: str, target: NodeId, codes: Json = None
+    cmd: Command,
+    memory: WorkspaceMemory,
+    actor: Actor,
+    operation: str,
+    target: NodeId,
+    codes: Json = None,
+    beside: Beside = NOTHING,
 ) -> WorkspaceMemory:
     """Write the audit record of a change in a memory; return the memory with the head of its chain."""
     step = PoolStep(
@@ -106,7 +116,7 @@ async def note(
         rules=rules_of(memory),
         codes={**(codes or {}), **_of_run(actor)} or None,
     )
-    record = await record_step(cmd.writer, cmd.deps, memory, step, tx_id=cmd.tx_id, at=cmd.at)
+    record = await record_step(cmd.writer, cmd.deps, memory, step, tx_id=cmd.tx_id, at=cmd.at, beside=beside)
     return replace(memory, audit_seq=record.seq, audit_head=record.hash)
 
 

@@ -6,7 +6,7 @@ looks at the file as it is under the lock, so none is built on older content unn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from graph.rules.memory_refusals import missing, occupied, stale
 from graph.rules.workspace_ids import tag_of
 from graph.services.access.commands import Command
 from graph.services.access.session import Session as Reading
-from graph.services.workspace.changing import Actor, FileStep, put_in, write_step
+from graph.services.workspace.changing import Actor, FileStep, write_step
 from graph.services.workspace.finding import MEMORIES
 from graph.store.port import Reader
 from graph.store.query import After, And, By, Eq, Find, In, Page, Range, both
@@ -162,9 +162,12 @@ async def move_file(
         raise occupied(KIND, new)
     out = PathChange(path=old, op=RevisionOp.MOVE_OUT, previous=file.content, moved_path=new)
     into = PathChange(path=new, op=RevisionOp.MOVE_IN, moved_path=old)
-    step = FileStep(operation="memory.file.move", target=file.id, changes=(out, into))
-    changed = await write_step(cmd, memory, actor, step)
-    return await _patch(cmd, changed, actor, file, {"path": new})
+    changes = (out, into)
+    patch = _patch(cmd, memory, actor, changes, {"path": new})
+    await write_step(
+        cmd, memory, actor, FileStep(operation="memory.file.move", target=file.id, changes=changes, patch=patch)
+    )
+    return replace(file, **patch)
 
 
 async def delete_file(
@@ -235,8 +238,9 @@ async def make_at(
         updated_at=cmd.at,
     )
     change = PathChange(path=path, op=RevisionOp.CREATE)
-    step = FileStep(operation=operation, target=file.id, changes=(change,), content_bytes=text.size, files=1)
-    await put_in(cmd, memory, [file])
+    step = FileStep(
+        operation=operation, target=file.id, changes=(change,), content_bytes=text.size, files=1, made=(file,)
+    )
     await write_step(cmd, memory, actor, step)
     return file
 
@@ -254,10 +258,13 @@ async def set_content(
         return file
     text = checked_content(content, cmd.deps.memory_limits)
     change = PathChange(path=file.path, op=RevisionOp.UPDATE, previous=file.content)
-    step = FileStep(operation=operation, target=file.id, changes=(change,), content_bytes=text.size - file.size)
-    changed = await write_step(cmd, memory, actor, step)
     fields = {"content": text.content, "size": text.size, "description": text.description}
-    return await _patch(cmd, changed, actor, file, fields)
+    patch = _patch(cmd, memory, actor, [change], fields)
+    step = FileStep(
+        operation=operation, target=file.id, changes=(change,), content_bytes=text.size - file.size, patch=patch
+    )
+    await write_step(cmd, memory, actor, step)
+    return replace(file, **patch)
 
 
 async def remove(
@@ -270,16 +277,14 @@ async def remove(
     await cmd.writer.delete([file.id])
 
 
-async def _patch(
-    cmd: Command, memory: WorkspaceMemory, actor: Actor, file: MemoryFile, fields: dict[str, Any]
-) -> MemoryFile:
-    """Write what changed of a file; its version is the number of the last change."""
-    changed = {
+def _patch(
+    cmd: Command, memory: WorkspaceMemory, actor: Actor, changes: Sequence[PathChange], fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what changes of a file; its version is the number of the last change."""
+    return {
         **fields,
-        "version": memory.seq,
+        "version": memory.seq + len(changes),
         "updated_by": actor.principal_id,
         "updated_by_run": actor.run_id,
         "updated_at": cmd.at,
     }
-    await cmd.writer.patch_many({file.id: changed})
-    return replace(file, **changed)
