@@ -11,7 +11,10 @@ import pytest
 from mcp import Client
 
 from api.bootstrap import Service
+from graph.model.ids import NodeId
+from tests.api.mcp.library import Library, make_library
 from tests.support.mcp_client import HERE, LEGACY, mcp_client
+from tests.support.world import TeamWorld
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
@@ -38,3 +41,8 @@ async def http(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
     transport = httpx2.ASGITransport(app=service.app, client=("203.0.113.7", 50_000))
     async with httpx2.AsyncClient(transport=transport, base_url=HERE) as client:
         yield client
+
+
+@pytest.fixture
+async def library(world: TeamWorld, gid: Callable[[NodeId], str]) -> Library:
+    return await make_library(world, gid)

@@ -2,93 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import TextResourceContents
 
 from api.mcp.knowledge_shapes import found_json, page_json, trace_json
-from api.mcp.shelf import ENTRIES, PAGE, SOURCES
-from graph.model.errors import RootwardError
+from api.mcp.shelf import ENTRIES, SOURCES
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.rules.provenance import Direction
 from graph.services.access.agents import create_agent
 from graph.services.access.commands import command
-from graph.services.access.session import Session, read
-from graph.services.knowledge.projection import projection
+from graph.services.access.session import Session
 from graph.services.knowledge.provenance import provenance
 from graph.services.search.browse import memory_browse
 from graph.services.search.search import memory_search
 from graph.services.search.values import SearchQuestion
 from tests.api.mcp.conftest import Connect
+from tests.api.mcp.library import PATH, WORDS, Library, call, code
 from tests.support.mcp_client import message, post, told
-from tests.support.operations import apply, block, cite, create, made
 from tests.support.world import TeamWorld
-from tests.unit.graph.services.access.test_recorded_reads import records
 
-PATH = "/mcp/knowledge"
 ASKED = ("kilns", "salary", "solar kilns of Helio", "nothing of the kind")
-WORDS = ("Helio builds solar kilns.", "My salary is 90k.")
-
-
-@dataclass(kw_only=True)
-class Library:
-    """What was said in the channel and in Ana's private chat, and what was learned from it."""
-
-    world: TeamWorld
-    gid: Callable[[NodeId], str]
-    said: NodeId
-    secret: NodeId
-    entry: NodeId
-    hidden: NodeId
-    block: NodeId
-
-    @property
-    def refs(self) -> list[NodeId]:
-        return [self.said, self.secret, self.entry, self.hidden, self.block, self.world.ops, self.world.atlas]
-
-    async def ask(self, who: NodeId, work: Callable[[Session], Awaitable[Any]]) -> Any:
-        """Ask the service; return the answer, or the code of what it raises."""
-        try:
-            return (await read(self.world.deps, self.world.caller(who), work))[0]
-        except RootwardError as error:
-            return {"error": error.wire_code}
-
-
-@pytest.fixture
-async def library(world: TeamWorld, gid: Callable[[NodeId], str]) -> Library:
-    said = await world.say(world.ops, WORDS[0], speaker=world.ben)
-    learned = await apply(world, create("Helio", block("Builds solar kilns.", cite(said, "builds solar kilns"))))
-    secret = await world.say(world.chat, WORDS[1])
-    private = (await world.open(world.chat)).id
-    kept = await apply(
-        world, create("Ana's salary", block("Ana earns 90k.", cite(secret, "salary is 90k"))), conversation=private
-    )
-    return Library(
-        world=world,
-        gid=gid,
-        said=said,
-        secret=secret,
-        entry=made(learned),
-        hidden=made(kept),
-        block=made(learned, place=1),
-    )
-
-
-def code(body: Mapping[str, Any]) -> Any:
-    """Return an answer, or the code of a failure."""
-    return {"error": body["error"]["error"]} if "error" in body else body
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> Any:
-    return told(await client.call_tool(tool, arguments))
 
 
 async def test_the_tools_are_search_browse_and_trace_and_change_nothing(connect: Connect, world: TeamWorld) -> None:
@@ -174,54 +114,6 @@ async def test_a_search_leads_to_who_said_it(connect: Connect, library: Library)
         [said] = [node for node in graph["nodes"] if node["ref"] == gid(library.said)]
         assert (said["type"], said["kind"], said["label"]) == ("Source", "message", WORDS[0])
         assert said["occurred_at"].endswith("Z")
-
-
-async def test_resources_are_entries_as_their_reader_sees_them_and_sources(connect: Connect, library: Library) -> None:
-    world, gid = library.world, library.gid
-
-    async def text(client: Client, uri: str) -> str:
-        [content] = (await client.read_resource(uri)).contents
-        assert isinstance(content, TextResourceContents)
-        return content.text
-
-    async with connect(PATH, await world.token(world.ana)) as client:
-        listed = (await client.list_resources()).resources
-        assert {one.name for one in listed} == {"Helio", "Ana's salary"}
-        templates = (await client.list_resource_templates()).resource_templates
-        assert [one.uri_template for one in templates] == [f"{ENTRIES}{{ref}}", f"{SOURCES}{{ref}}"]
-        shown = await library.ask(world.ana, lambda session: projection(session, library.entry))
-        assert await text(client, f"{ENTRIES}{gid(library.entry)}") == shown
-        heading, _, words = (await text(client, f"{SOURCES}{gid(library.said)}")).partition("\n\n")
-        assert words == WORDS[0]
-        assert heading.startswith("message")
-
-
-async def test_a_long_list_of_resources_comes_page_by_page(connect: Connect, library: Library) -> None:
-    world = library.world
-    await apply(world, *(create(f"Kiln {n}", block("Hot.", cite(library.said, "solar kilns"))) for n in range(PAGE)))
-    names: list[str] = []
-    async with connect(PATH, await world.token(world.ben)) as client:
-        page = await client.list_resources()
-        while True:
-            names += [one.name for one in page.resources]
-            if page.next_cursor is None:
-                break
-            page = await client.list_resources(cursor=page.next_cursor)
-        with pytest.raises(MCPError) as refused:
-            await client.list_resources(cursor="x")
-        assert refused.value.error.data["code"] == "CURSOR_INVALID"
-    assert sorted(names) == sorted(["Helio", *(f"Kiln {n}" for n in range(PAGE))])
-
-
-@pytest.mark.req("KN-59")
-async def test_an_auditors_reading_of_a_private_chat_is_recorded(connect: Connect, library: Library) -> None:
-    world, gid = library.world, library.gid
-    async with connect(PATH, await world.token(world.cleo)) as client:
-        assert await records(world) == []
-        await call(client, "browse", ref=gid(library.secret))
-        assert [(one.actor_id, one.operation) for one in await records(world)] == [(world.cleo, "access.read")]
-        await client.read_resource(f"{SOURCES}{gid(library.secret)}")
-        assert len(await records(world)) == 2
 
 
 @asynccontextmanager
