@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final, TypeVar
 
@@ -62,7 +63,7 @@ class _Handlers:
         """Return the server of one request. What it says of itself tells nothing of the place."""
         made: Server[Any] = Server(
             "rootward",
-            version=version("rootward-server"),
+            version=_version(),
             get_tool_input_schema=_no_headers,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
@@ -75,7 +76,8 @@ class _Handlers:
 
     async def watched(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Trace a message without its content, and brief who begins."""
-        with tracer.start_as_current_span(f"mcp.{self._place.name}"):
+        name = f"mcp.{self._place.name}"
+        with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False):
             result = await call_next(ctx)
             if ctx.method in _BRIEFED and isinstance(result, dict):
                 told = await self.guarded(self._place.brief())
@@ -170,6 +172,11 @@ class _Resources:
         found = await self._guarded(self._shelf.text(params.uri))
         text = types.TextResourceContents(uri=params.uri, mime_type=found.media_type, text=found.text)
         return types.ReadResourceResult(contents=[text])
+
+
+@cache
+def _version() -> str:
+    return version("rootward-server")
 
 
 def _no_headers(name: str) -> None:
