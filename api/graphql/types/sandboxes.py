@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import strawberry
@@ -17,9 +17,11 @@ from api.graphql.types.node import Node
 from api.graphql.types.people import Principal, principal_of
 from dreaming.sandbox.recording import BegunRun
 from graph.model.errors import NotFound, StoreUnavailable
+from graph.model.ids import NodeId
 from graph.model.nodes import sandbox
 from graph.model.time import Millis
 from graph.rules.workspace_ids import outside
+from graph.services.access.session import Session
 from graph.services.knowledge.listing import find_listing
 from graph.services.sandbox.files import file_tag, files_query
 from graph.services.sandbox.snapshots import snapshots_query
@@ -57,9 +59,17 @@ class SandboxFile(Node):
     @strawberry.field(description="What it holds; bytes that are no UTF-8 are replaced by U+FFFD.")
     async def content(self, info: Info[Any, Any]) -> str:
         ctx = context(info)
-        parts = (await parts_of(ctx.session.reader, [self.node.id]))[self.node.id]
+        parts = await ctx.loaders.get("sandbox_parts", _parts, _no_parts).load(self.node.id)
         with refusing():
             return await ctx.asked(info, lambda: _content(ctx, parts), of=[part.id for part in parts])
+
+
+async def _parts(session: Session, files: Sequence[NodeId]) -> Mapping[NodeId, Sequence[sandbox.SandboxPart]]:
+    return await parts_of(session.reader, files)
+
+
+def _no_parts() -> Sequence[sandbox.SandboxPart]:
+    return ()
 
 
 async def _content(ctx: RequestContext, parts: Sequence[sandbox.SandboxPart]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
@@ -21,10 +22,11 @@ from graph.rules.memory_diff import Hunk, hunks
 from graph.rules.memory_guides import inherited_guide
 from graph.rules.memory_paths import checked_prefix, paths_under
 from graph.rules.workspace_ids import outside
+from graph.services.access.session import Session
 from graph.services.knowledge.listing import find_listing
 from graph.services.workspace.files import file_tag
 from graph.services.workspace.memories import memory_tag
-from graph.services.workspace.revisions import content_after
+from graph.services.workspace.revisions import contents_after
 from graph.store.query import By, Eq, Find, Range, both
 
 if TYPE_CHECKING:
@@ -141,11 +143,11 @@ class MemoryRevision(Node):
 
     @strawberry.field(description="What the change left; null where no file was left.")
     async def content(self, info: Info[Any, Any]) -> str | None:
-        return await content_after(context(info).session.reader, self.node)
+        return await _content_after(info, self.node)
 
     @strawberry.field(description="The change as a unified diff.")
     async def hunks(self, info: Info[Any, Any]) -> list[DiffHunk]:
-        after = await content_after(context(info).session.reader, self.node)
+        after = await _content_after(info, self.node)
         return [DiffHunk.from_domain(hunk) for hunk in hunks(self.node.previous_content, after)]
 
 
@@ -238,6 +240,20 @@ class WorkspaceMemory(Node):
 
 def _labels(node: workspace.WorkspaceMemory) -> Any:
     return node.labels or {}
+
+
+async def _content_after(info: Info[Any, Any], revision: workspace.MemoryRevision) -> str | None:
+    async def many(
+        session: Session, revisions: Sequence[workspace.MemoryRevision]
+    ) -> Mapping[workspace.MemoryRevision, str | None]:
+        found = await contents_after(session.reader, revisions)
+        return {one: found[one.id] for one in revisions}
+
+    return await context(info).loaders.get("contents_after", many, _nothing).load(revision)
+
+
+def _nothing() -> None:
+    return None
 
 
 async def _run(info: Info[Any, Any], id_: NodeId | None) -> WorkspaceRun | None:

@@ -11,6 +11,7 @@ from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports
 from graph.model.nodes.people import Right
 from graph.services.deps import Deps
+from graph.store.observing import counting_round_trips
 from graph.store.port import Store
 from rootward.sandbox.memory import MemoryLimits
 from tests.api.clients import GraphQLClient
@@ -157,6 +158,21 @@ async def test_files_are_made_read_replaced_and_deleted_with_the_tag_that_was_re
     assert await writer.it(DELETE_FILE, s=session, path="a/b.md", etag=written["etag"]) is True
     for call in ('writeSandboxFile(sessionId: "x", path: "p", content: "c") { id }', 'deleteSandboxFile(path: "p")'):
         assert await writer.code(f"mutation {{ {call} }}") == "BAD_INPUT"
+
+
+@pytest.mark.parametrize("engine", ["embedded"], indirect=True)
+async def test_more_files_cost_no_more_round_trips(writer: GraphQLClient, session: str) -> None:
+    query = """query($s: ID!) { it: sandboxSession(sessionId: $s) {
+      files(first: 100) { edges { node { path content } } } } }"""
+    counts = []
+    for number in range(9):
+        await writer.it(MAKE_FILE, s=session, path=f"{number}.md", content=str(number))
+        if number in (0, 8):
+            with counting_round_trips() as trips:
+                edges = (await writer.it(query, s=session))["files"]["edges"]
+            assert [edge["node"]["content"] for edge in edges] == [str(one) for one in range(number + 1)]
+            counts.append(sum(trips.values()))
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.req("SB-118", "KN-121", "SB-100", "FM-19")

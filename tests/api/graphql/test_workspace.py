@@ -10,6 +10,7 @@ import pytest
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.rules.workspace_ids import inside
+from graph.store.observing import counting_round_trips
 from tests.api.clients import GraphQLClient
 from tests.support.memory_client import allow
 from tests.support.world import TeamWorld
@@ -84,6 +85,26 @@ async def test_history_is_read_restored_and_purged(writer: GraphQLClient, memory
     purge = 'mutation($memory: ID!) { purgeMemoryHistory(memoryId: $memory, path: "a.md") }'
     assert (await writer.ok(purge, memory=id_))["purgeMemoryHistory"] == 3
     assert (await writer.ok(REVISIONS, memory=id_))["memoryRevisions"]["edges"] == []
+
+
+@pytest.mark.req("FM-76", "FM-77")
+@pytest.mark.parametrize("engine", ["embedded"], indirect=True)
+async def test_a_longer_history_costs_no_more_round_trips_and_says_what_each_change_left(
+    writer: GraphQLClient, memory: dict[str, Any]
+) -> None:
+    id_, counts = memory["id"], []
+    for round_ in range(2):
+        for path in (f"a{round_}.md", f"b{round_}.md"):
+            made = (await writer.ok(CREATE, memory=id_, path=path, content="one\n"))["createMemoryFile"]
+            await writer.ok(WRITE, memory=id_, path=path, content="two\n", etag=made["etag"])
+        with counting_round_trips() as trips:
+            edges = (await writer.ok(REVISIONS, memory=id_))["memoryRevisions"]["edges"]
+        counts.append(sum(trips.values()))
+        left = [(edge["node"]["path"], edge["node"]["content"]) for edge in edges[:4]]
+        b, a = f"b{round_}.md", f"a{round_}.md"
+        assert left == [(b, "two\n"), (b, "one\n"), (a, "two\n"), (a, "one\n")]
+        assert edges[0]["node"]["hunks"] == [{"lines": ["-one", "+two"]}]
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.req("AD-22", "AD-23", "FM-43", "FM-46")
