@@ -12,7 +12,11 @@ from api.adapters.blobs import open_blobs
 from graph.model.access import SystemScope
 from graph.model.nodes.people import Right
 from graph.model.nodes.sandbox import SandboxFile, SandboxPart, SandboxSession
+from graph.rules.workspace_ids import inside
+from graph.services.access.admin_log import admin_log
+from graph.services.access.session import read
 from graph.services.admin.archive import export_archive, import_archive
+from graph.services.knowledge.audit_verify import verify_audit
 from graph.store.embedded import EmbeddedStore
 from graph.store.query import Find
 from tests.support.memory_client import MemoryClient, key
@@ -219,3 +223,20 @@ async def test_changes_are_audited_without_content(sandbox: Sandbox, world: Team
     ]  # fmt: skip
     assert "secret words" not in str(events)
     assert events[1]["details"] == {"path": "sessions/desk.jsonl", "version": 1}
+
+
+@pytest.mark.req("SB-100", "AD-26", "AD-27")
+async def test_the_chain_of_a_session_is_followed_and_ends_with_it(sandbox: Sandbox, world: TeamWorld) -> None:
+    await sandbox.record()
+    await sandbox.close()
+    session = inside("sbx", sandbox.id)
+    ana, dan = world.caller(world.ana), world.caller(world.dan)
+    followed, _ = await read(world.deps, ana, lambda reading: verify_audit(reading))
+    assert {report.pool: report.report.ok for report in followed.pools} == {session: True}
+    events = (await sandbox.client.ok("GET", "//audit-events", target_id=sandbox.id))["items"]
+    assert [event["action"] for event in events][:2] == ["sandbox.closed", "sandbox.memory.write"]
+    await sandbox.ok("DELETE")
+    whole, _ = await read(world.deps, dan, lambda reading: verify_audit(reading))
+    assert whole.ok
+    steps, _ = await read(world.deps, dan, lambda reading: admin_log(reading, first=1))
+    assert (steps.records[0].operation, steps.records[0].target_id) == ("sandbox.delete", session)
