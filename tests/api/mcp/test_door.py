@@ -6,6 +6,9 @@ import json
 
 import httpx2
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from api.auth import MAX_FAILURES
 from api.bootstrap import Service
@@ -174,6 +177,19 @@ async def test_nothing_that_was_sent_or_answered_is_logged(
     assert "/mcp/knowledge" in logged
     for secret in ("valve", "tank", token):
         assert secret not in logged
+
+
+@pytest.mark.req("AD-42")
+async def test_traces_hold_no_content(http: httpx2.AsyncClient, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spans, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    monkeypatch.setattr("api.mcp.protocol.tracer", provider.get_tracer("test"))
+    refs = {"name": "browse", "arguments": {"ref": "valve"}}
+    for params in (refs, {"name": "valve", "arguments": {}}, {"name": ["valve"]}):
+        await post(http, "/mcp/knowledge", token, message("tools/call", **params))
+    told = [span.to_json() for span in spans.get_finished_spans()]
+    assert [json.loads(one)["name"] for one in told] == ["mcp.knowledge"] * 3
+    assert "valve" not in "".join(told)
 
 
 async def test_calls_are_counted_by_endpoint_and_outcome(
