@@ -1,4 +1,4 @@
-/** Markdown of others: no HTML, no script, no pictures from elsewhere, links that tell nobody where they are (CO-10). */
+/** Markdown of others: HTML is shown as what was typed, no script, no pictures from elsewhere, links that tell nobody where they are (CO-10). */
 import { Anchor, Code } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import ReactMarkdown, { type Components } from 'react-markdown'
@@ -29,7 +29,7 @@ const COMPONENTS: Components = {
 export function Markdown({ children }: { children: string }) {
   return (
     <div className="markdown">
-      <ReactMarkdown skipHtml components={COMPONENTS} rehypePlugins={PLUGINS}>
+      <ReactMarkdown components={COMPONENTS} rehypePlugins={PLUGINS}>
         {children}
       </ReactMarkdown>
     </div>

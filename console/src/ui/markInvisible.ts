@@ -10,14 +10,17 @@ export const markInvisible = () => (tree: TreeNode) => {
 
 function mark(node: TreeNode): void {
   if (node.children === undefined) return
-  node.children = node.children.flatMap((child) => (child.type === 'text' ? marked(child) : [child]))
+  node.children = node.children.flatMap((child) => (isText(child) ? marked(child) : [child]))
   node.children.forEach(mark)
 }
 
+/** HTML is only text here; nothing makes elements of it. */
+const isText = (node: TreeNode): boolean => node.type === 'text' || node.type === 'raw'
+
 function marked(text: TreeNode): TreeNode[] {
-  const found = pieces(text.value ?? '')
-  if (!found.some((piece) => piece.mark)) return [text]
-  return found.map((piece) => (piece.mark ? sign(piece.text) : { type: 'text', value: piece.text }))
+  return pieces(text.value ?? '').map((piece) =>
+    piece.mark ? sign(piece.text) : { type: 'text', value: piece.text },
+  )
 }
 
 const sign = (char: string): TreeNode => ({
