@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from graphql import GraphQLNamedType, GraphQLObjectType
 
-from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports
 from api.graphql.schema import build_schema
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
-from graph.store.port import Store
 from tests.api.clients import GraphQLClient
-from tests.support.held_clock import HeldClock
-from tests.support.keyring import FixedKeyring
 from tests.support.mem0_server import Fault, Mem0Server
 from tests.support.memory_client import MemoryClient, allow
 from tests.support.record_room import is_write, wire_to
@@ -58,20 +55,14 @@ def nodes_among(*kinds: GraphQLNamedType) -> list[GraphQLObjectType]:
 
 
 @pytest.fixture
-def clock() -> HeldClock:
-    return HeldClock()
-
-
-@pytest.fixture
 async def mem0() -> AsyncIterator[Mem0Server]:
     async with Mem0Server(key="own-key") as server:
         yield server
 
 
 @pytest.fixture
-def ports(store: Store, clock: HeldClock, mem0: Mem0Server) -> Ports:
-    wire = wire_to(mem0)
-    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), keyring=FixedKeyring(), record_wire=wire)
+def ports(ports: Ports, mem0: Mem0Server) -> Ports:
+    return replace(ports, record_wire=wire_to(mem0))
 
 
 @pytest.fixture

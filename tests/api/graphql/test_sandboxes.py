@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports
 from graph.model.nodes.people import Right
 from graph.services.deps import Deps
 from graph.store.observing import counting_round_trips
-from graph.store.port import Store
 from rootward.sandbox.memory import MemoryLimits
 from tests.api.clients import GraphQLClient
-from tests.support.clock import FakeClock
-from tests.support.keyring import FixedKeyring
 from tests.support.memory_client import MemoryClient, allow
 from tests.support.sandbox_client import Sandbox, Scripted, segment
 from tests.support.world import TeamWorld
@@ -61,8 +58,8 @@ def script() -> Scripted:
 
 
 @pytest.fixture
-def ports(store: Store, clock: FakeClock, script: Scripted) -> Ports:
-    return Ports(clock=clock, store=store, blobs=open_blobs("memory:///"), keyring=FixedKeyring(), sandbox=script.rules)
+def ports(ports: Ports, script: Scripted) -> Ports:
+    return replace(ports, sandbox=script.rules)
 
 
 @pytest.fixture
