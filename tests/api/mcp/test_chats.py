@@ -13,9 +13,11 @@ from mcp.shared.exceptions import MCPError
 from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports
 from api.errors import DENIED
+from api.mcp.chats import PLAIN
 from dreaming.bots.confide_tool import CALM_ANSWER, DESCRIPTION, NAME, SCHEMA
 from dreaming.models.making import OneModel
 from dreaming.models.scripted import ScriptedModel
+from graph.model.errors import BadState
 from graph.model.nodes.people import Right
 from graph.store.port import Store
 from tests.api.mcp.conftest import Connect
@@ -194,3 +196,17 @@ async def test_a_fault_tells_nothing_either(
         with pytest.raises(MCPError) as failed:
             await client.call_tool(NAME, {"text": "I am stuck."})
         assert not TELLING.search(failed.value.error.model_dump_json())
+
+
+@pytest.mark.req("BM-66")
+async def test_an_error_whose_words_would_tell_is_told_in_others(
+    connect: Connect, talk: BotTalk, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuses(*_: object, **__: object) -> str:
+        raise BadState("the bot learns from this chat already")
+
+    monkeypatch.setattr("api.mcp.chats.confide", refuses)
+    await talk.begin("t1")
+    async with connect(PATH, token) as client:
+        failed = told(await client.call_tool(NAME, {"text": "I am stuck."}))
+        assert failed["error"] == {"error": "Unavailable", "message": PLAIN}
