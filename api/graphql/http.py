@@ -56,6 +56,8 @@ class GraphQLEndpoint:
 
     async def __call__(self, request: Request) -> Response:
         """Return the answer to one operation, in the form that the client accepts."""
+        if request.method != "POST":
+            return refusal(405, "METHOD_NOT_ALLOWED", "send a POST of JSON", {"Allow": "POST"})
         media = media_of(request.headers.get("accept"))
         if media is None:
             return refusal(406, "BAD_INPUT", f"accept {GRAPHQL} or {JSON_TYPE}")
@@ -64,8 +66,6 @@ class GraphQLEndpoint:
         return response
 
     async def _answer(self, request: Request, media: str) -> Response:
-        if request.method != "POST":
-            return refusal(405, "METHOD_NOT_ALLOWED", "send a POST of JSON", {"Allow": "POST"})
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in (JSON_TYPE, FORM_TYPE) or (kind == FORM_TYPE and request.headers.get(UPLOAD_HEADER) != "1"):
             return refusal(415, "BAD_INPUT", "send application/json, or an upload with the header Rootward-Upload: 1")

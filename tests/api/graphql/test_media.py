@@ -77,6 +77,7 @@ async def test_refusals_before_graphql_keep_their_status_in_both_forms(ana: Grap
     for accept, media in (("*/*", JSON), (GRAPHQL, f"{GRAPHQL}; charset=utf-8")):
         nobody = await post(ana.http, None, accept, VIEWER)
         assert (nobody.status_code, nobody.headers["content-type"]) == (401, media)
+    assert (await ana.http.get("/graphql", headers={"Accept": "text/html"})).status_code == 405
     neither = await post(ana.http, ana.token, "text/html", VIEWER)
     assert (neither.status_code, neither.json()["errors"][0]["extensions"]["code"]) == (406, "BAD_INPUT")
 
