@@ -32,9 +32,9 @@ def named_id(text: str, workspace: WorkspaceId) -> NodeId:
 
 
 def outward(value: Any, workspace: WorkspaceId) -> Json:
-    """Return a JSON value in which every internal id is a global one: for details of errors and images of audits."""
+    """Return a JSON value in which every internal id, keys among them, is a global one: for details of errors and images of audits."""
     if isinstance(value, Mapping):
-        return {str(key): outward(one, workspace) for key, one in value.items()}
+        return {str(outward(str(key), workspace)): outward(one, workspace) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [outward(one, workspace) for one in value]
     if isinstance(value, str):

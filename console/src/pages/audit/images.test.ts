@@ -18,7 +18,11 @@ it('tells all of what came or went, without places and ids', () => {
 })
 
 it('tells the body of a whole entry by its texts', () => {
-  const whole = { name: 'Helio', blocks: { b1: { text: 'One' }, b2: { text: 'Two' } }, relations: {} }
+  const whole = {
+    name: 'Helio',
+    blocks: { b1: { text: 'Two', position: 2 }, b2: { text: 'One', position: 1 } },
+    relations: {},
+  }
   expect(changes(whole, null)).toEqual([
     { field: 'name', before: 'Helio', after: '' },
     { field: 'blocks', before: 'One\n\nTwo', after: '' },

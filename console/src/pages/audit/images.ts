@@ -53,7 +53,9 @@ const SILENT = new Set(['start', 'end', 'sourceId', 'speakerId', 'saidAt', 'deri
 /** Of a whole entry's blocks or relations, which come by id. */
 const parts = (value: unknown, field: string): string[] =>
   Object.values(imageOf(value) ?? {})
-    .map((part) => imageOf(part)?.[field])
+    .map(imageOf)
+    .sort((one, other) => Number(one?.position ?? 0) - Number(other?.position ?? 0))
+    .map((part) => part?.[field])
     .filter((text) => typeof text === 'string')
 
 export type OmittedRelation = { id: string; type: string; other: string | null }

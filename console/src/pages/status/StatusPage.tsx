@@ -41,7 +41,7 @@ export function Component() {
       <Remote read={read} pick={(data) => data.status}>
         {(status) => <Sections status={status} reload={read.reload} />}
       </Remote>
-      <Help />
+      {(read.data ?? read.fault) && <Help />}
     </Stack>
   )
 }

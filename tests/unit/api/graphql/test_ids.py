@@ -73,8 +73,9 @@ def test_what_is_no_operation_is_left_for_the_service_to_refuse(raw: object) -> 
 
 def test_internal_ids_never_leave() -> None:
     shown = to_global(ENTRY, HERE)
-    assert outward({"entry_id": ENTRY, "list": [ENTRY], "text": "an ent_ in a text", "n": 1}, HERE) == {
+    assert outward({"entry_id": ENTRY, ENTRY: {}, "list": [ENTRY], "text": "an ent_ in a text", "n": 1}, HERE) == {
         "entry_id": shown,
+        shown: {},
         "list": [shown],
         "text": "an ent_ in a text",
         "n": 1,
