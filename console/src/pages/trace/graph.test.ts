@@ -102,6 +102,18 @@ describe('the first view', () => {
     expect(shown(known(chain), firstOpen(known(chain))).hops.size).toBe(4)
   })
 
+  it('leaves closed what an answer that was cut says nothing about, so that it can be expanded', () => {
+    const nodes = ['a', 'b', 'c'].map((id) => ({ id }))
+    const edges = [link('a', 'b'), link('b', 'c')]
+    const cut = learn(nothing<{ id: string }>('a', 'UPSTREAM'), { nodes, edges, truncated: true }, [])
+    expect([...firstOpen(cut)]).toEqual(['a', 'b'])
+    expect([...firstOpen(learn(cut, { nodes: [{ id: 'c' }], edges: [], truncated: false }, []))]).toEqual([
+      'a',
+      'b',
+      'c',
+    ])
+  })
+
   it('has at most fifty nodes of a large one', () => {
     const wide = Array.from({ length: 10 }, (_, n): [string, string] => ['a', `s${n}`])
     const deep = wide.flatMap(([, from]) =>

@@ -104,7 +104,10 @@ export function firstOpen(known: Known<{ id: string }>, most: number = FIRST_VIE
   const seen = new Set([known.root])
   const open = new Set<string>()
   for (const id of seen) {
-    const fresh = (near.get(id) ?? []).filter((next) => !seen.has(next))
+    const next = near.get(id) ?? []
+    // Where the answer ended nothing is open: one more hop is to be asked for.
+    if (id !== known.root && next.length === 0 && !known.told.has(id)) continue
+    const fresh = next.filter((one) => !seen.has(one))
     // The root is always open, or there would be nothing to look at.
     if (id !== known.root && seen.size + fresh.length > most) continue
     open.add(id)
