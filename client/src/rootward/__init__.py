@@ -1,4 +1,4 @@
-"""Rootward for Python: agents in a sandbox that learn from run to run.
+"""Rootward for Python: agents in a sandbox, on a local directory or in a service, that learn from run to run.
 
 >>> from rootward import SandboxAgent, filesystem, memory, shell
 >>> agent = SandboxAgent(name="reviewer", capabilities=[filesystem(), shell(), memory()])
