@@ -63,6 +63,24 @@ def is_relation_stale(cited: Iterable[CitedVersion]) -> bool:
     return bool(versions) and outdated(versions) == frozenset(v.series for v in versions)
 
 
+def would_go_stale(cited: Iterable[CitedVersion], series: NodeId, *, one_is_enough: bool) -> bool:
+    """Return whether a statement that is not stale becomes so when a source gets a newer version.
+
+    Args:
+        cited: the source versions it cites.
+        series: the source that gets one.
+        one_is_enough: of relations: they need only one evidence.
+
+    >>> v1, other = CitedVersion(series=NodeId("s"), latest=True), CitedVersion(series=NodeId("t"), latest=True)
+    >>> would_go_stale([v1, other], NodeId("s"), one_is_enough=False)
+    True
+    >>> would_go_stale([v1, other], NodeId("s"), one_is_enough=True)
+    False
+    """
+    then = [CitedVersion(series=v.series, latest=v.latest and v.series != series) for v in cited]
+    return is_relation_stale(then) if one_is_enough else series in outdated(then)
+
+
 def _is_confirmed(series: NodeId, confirmed_at: Millis | None, replaced_at: Mapping[NodeId, Millis]) -> bool:
     at = replaced_at.get(series)
     return confirmed_at is not None and at is not None and at <= confirmed_at

@@ -7,9 +7,11 @@ from typing import Any
 import strawberry
 from strawberry.types import Info
 
+from api.graphql.connection import Connection
 from api.graphql.context import context
 from api.graphql.ids import outward, to_global
 from api.graphql.scalars import JSON
+from api.graphql.types.evidence import Source
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, base_of
 from graph.model.ids import NodeId
@@ -18,6 +20,7 @@ from graph.model.time import Millis
 from graph.rules.connectors import ConnectorState
 from graph.rules.rights import may_administer
 from graph.rules.unreadable import why
+from graph.services.knowledge.connector_list import DocumentView
 from graph.services.knowledge.connectors_provisioning import connector_documents
 
 strawberry.enum(ConnectorState)
@@ -116,3 +119,39 @@ class Connector(Node):
     @strawberry.field
     async def knowledge_base(self, info: Info[Any, Any]) -> KnowledgeBase | None:
         return await base_of(info, self.domain.pool)
+
+
+@strawberry.type
+class ConnectorMaterial:
+    """A document that a connector manages, as who reads its knowledge base sees it; nobody edits it here (CO-40)."""
+
+    name: str = strawberry.field(description="Its name at its place.")
+    connector: Connector
+    source: Source | None = strawberry.field(description="Its newest version; null if that cannot be read.")
+    source_version: str = strawberry.field(description="The name that its place gives the version seen last.")
+    synced_at: Millis = strawberry.field(description="When its place was last asked for it.")
+    state: str = strawberry.field(description="live, withdrawn, or refused: it was never read.")
+    problem: str | None = strawberry.field(description="Code of why its newest version could not be read.")
+    reason: str | None = strawberry.field(description="The same in words, with what to do.")
+    entry_id: strawberry.ID | None = strawberry.field(description="The mirror; null if it cannot be read.")
+
+    @classmethod
+    def from_domain(cls, view: DocumentView) -> ConnectorMaterial:
+        node = view.document
+        entry = node.entry_id if view.source is not None else None
+        return cls(
+            name=node.external_id,
+            connector=Connector.from_domain(view.connector),
+            source=None if view.source is None else Source.from_domain(view.source),
+            source_version=node.source_version,
+            synced_at=node.asked_at,
+            state=node.state,
+            problem=node.problem,
+            reason=why(node.problem),
+            entry_id=None if entry is None else to_global(entry, node.workspace),
+        )
+
+
+@strawberry.type
+class ConnectorMaterialConnection(Connection[ConnectorMaterial]):
+    """A page of documents of connectors."""

@@ -16,6 +16,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes import knowledge, people
 from graph.model.time import Millis
 from graph.rules.rights import rights_on
+from graph.rules.scopes import KbScope, may_write
 
 if TYPE_CHECKING:
     from api.graphql.types.evidence import Channel
@@ -75,6 +76,11 @@ class KnowledgeBase(Node):
     @strawberry.field
     async def owner(self, info: Info[Any, Any]) -> Principal:
         return await principal_of(info, self.owner_id)
+
+    @strawberry.field(description="Whether the caller may write there, outside of any conversation.")
+    async def writable(self, info: Info[Any, Any]) -> bool:
+        scope = KbScope(kind=knowledge.KbKind(self.kind), owner=self.owner_id, channel=self.channel_id)
+        return may_write(context(info).session.facts, scope)
 
     @strawberry.field(description="Its channel or private chat; null for the wider ones, and for who does not see it.")
     async def channel(

@@ -85,6 +85,11 @@ ROWS: Mapping[str, Row] = {
     "Query.auditLog": Row(call="auditLog(filter: {{targetId: {entry}}})", selection=PAGE, nothing=EMPTY),
     "Query.restorePreview": Row(call="restorePreview(auditIds: [{record}])"),
     "Query.materials": Row(call="materials(ownerId: {owner}, kbIds: [{base}])", selection=PAGE, nothing=EMPTY),
+    "Query.material": Row(call="material(id: {material})"),
+    "Query.staleIfReplaced": Row(call="staleIfReplaced(materialId: {material})", selection=""),
+    "Query.connectorMaterials": Row(
+        call="connectorMaterials(ownerId: {owner})", selection=PAGE, nothing="*", by="nobody"
+    ),
     "Query.curationGuide": Row(call="curationGuide(principalId: {ana})", nothing="null"),
     "Query.memorySearch": Row(
         call='memorySearch(input: {{query: "likes tea", ownerId: {owner}, kbIds: [{base}]}})',
