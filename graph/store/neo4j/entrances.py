@@ -77,7 +77,7 @@ def along_order(kind: type[Node], where: Where | None, order: Order) -> Entrance
 
 def ways_in(kind: type[Node], where: Where | None) -> Sequence[Entrance]:
     """Return the ways in that may meet only few nodes."""
-    return (*_through_links(kind, where), *_through_indexes(kind, where))
+    return (*_through_links(kind, where), *_through_compounds(kind, where), *_through_indexes(kind, where))
 
 
 async def narrow(runner: Runner, kind: type[Node], where: Where | None) -> Entrance | None:
@@ -103,6 +103,21 @@ def _through_links(kind: type[Node], where: Where | None) -> Iterator[Entrance]:
                     f"MATCH (n:{kind.__name__})-[:{types}]->(t) WITH DISTINCT n"
                 ),
                 parameters={"targets": list(dict.fromkeys(part.targets))},
+            )
+
+
+def _through_compounds(kind: type[Node], where: Where | None) -> Iterator[Entrance]:
+    """Yield the indexes of which the condition fixes every field, to one value or to a few: they meet the fewest."""
+    spec = schema.kinds()[kind.__name__]
+    fixed = {part.field: part for part in parts_of(where) if isinstance(part, In) or _is_fixed(part)}
+    for fields in (*spec.unique, *spec.indexes):
+        if len(fields) > 1 and fixed.keys() >= set(fields):
+            compiler = Compiler(kind, prefix="entrance")
+            held = ", ".join(f"`{names.property_of(kind.__name__, name)}`" for name in fields)
+            yield Entrance(
+                text=f"MATCH (n:{kind.__name__}) USING INDEX SEEK n:{kind.__name__}({held})",
+                condition=compiler.where(And([fixed[name] for name in fields])),
+                parameters=compiler.parameters,
             )
 
 

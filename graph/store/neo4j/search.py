@@ -36,7 +36,14 @@ _SORTED_AT_ONCE = 10_000
 _SAMPLE = 1_000
 _SHARES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
 
-_COUNTS = (
+_COUNTS_OF_ONE = (
+    "UNWIND $asks AS ask CALL (ask) { "
+    "CALL db.index.fulltext.queryNodes($index, ask.q, {limit: $cap}) YIELD node RETURN count(*) AS size } "
+    "RETURN collect([ask.n, size]) AS sizes"
+)
+"""Where each set is one query; telling nodes apart takes three times as long."""
+
+_COUNTS_OF_SEVERAL = (
     "UNWIND $asks AS ask CALL (ask) { "
     "CALL db.index.fulltext.queryNodes($index, ask.q, {limit: $cap}) YIELD node RETURN node } "
     "WITH ask.n AS n, count(DISTINCT node) AS size RETURN collect([n, size]) AS sizes"
@@ -138,17 +145,19 @@ class _Asked:
 
     async def counts(self, sets: Sequence[_Set], *, cap: int) -> Sequence[int]:
         """Return how many visible texts are in each set, counted up to `cap`; one round trip."""
+        asks = self._asks(sets)
         rows = await self._runner.run(
-            f"CALL () {{ {_COUNTS} }} RETURN sizes", asks=self._asks(sets), index=self._name, cap=cap
+            f"CALL () {{ {_counts(asks, len(sets))} }} RETURN sizes", asks=asks, index=self._name, cap=cap
         )
         return _sizes(rows[0][0], len(sets), cap)
 
     async def figures(self, sets: Sequence[_Set], *, cap: int) -> tuple[Sequence[int], int]:
         """Return `counts`, and the number of all visible texts; one round trip."""
         total, parameters = self._total()
+        asks = self._asks(sets)
         rows = await self._runner.run(
-            f"CALL () {{ {_COUNTS} }} CALL () {{ {total} }} RETURN sizes, total",
-            asks=self._asks(sets),
+            f"CALL () {{ {_counts(asks, len(sets))} }} CALL () {{ {total} }} RETURN sizes, total",
+            asks=asks,
             index=self._name,
             cap=cap,
             **parameters,
@@ -242,6 +251,10 @@ class _Asked:
 
 
 _NOTHING = "+place:nothing"
+
+
+def _counts(asks: Sequence[object], sets: int) -> str:
+    return _COUNTS_OF_ONE if len(asks) == sets else _COUNTS_OF_SEVERAL
 
 
 def _words(one: _Set, some: Sequence[str]) -> Iterator[str]:

@@ -14,9 +14,9 @@ from graph.store.query import Direction, Find, Match, TextIndex
 from tests.support.builders import World, clause, shared, vector
 from tests.support.profile import sized
 
-ROUNDS = sized(small=20, full=1_000)
+ROUNDS = sized(small=15, full=1_000)
 READERS = 2
-MANY = 150
+MANY = 120
 """So many things are read at once: the last ones are looked at long after they were found."""
 
 Work = Callable[[], Coroutine[Any, Any, None]]

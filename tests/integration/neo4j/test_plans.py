@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from graph.model.edges import EdgeType
+from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import BlockVersion, Entry
 from graph.model.nodes.work import AuditRecord
 from graph.store.neo4j import Neo4jStore, closure, entrances
 from graph.store.neo4j.driver import AutoCommit, Rows, Runner, Sessions, connect
 from graph.store.neo4j.reader import Neo4jReader
-from graph.store.query import By, Direction, Eq, Find, Linked, Match, Newest, Tagged, TextIndex
+from graph.store.query import And, By, Direction, Eq, Find, In, Linked, Match, Newest, Tagged, TextIndex
 from tests.support.builders import NOW, World, channel, clause, person, private, shared, vector
 from tests.support.clock import FakeClock
 from tests.support.neo4j_store import AUTH, profile, run
@@ -118,6 +119,9 @@ def questions(world: World) -> dict[str, Ask]:
         "by name": lambda reader: reader.find(viewer, Find(kind=Entry, order=By("name"), first=PAGE)),
         "linked": lambda reader: reader.find(viewer, Find(kind=BlockVersion, where=Linked(["CITES"], [block]))),
         "by a key": lambda reader: reader.find(viewer, Find(kind=BlockVersion, where=Eq("block_id", block))),
+        "by two keys": lambda reader: reader.find(
+            viewer, Find(kind=Source, where=And([Eq("channel_id", viewer.principal), In("seq", [1, 2])]))
+        ),
         "by id": lambda reader: reader.find(viewer, Find(kind=Entry, where=Eq("id", block))),
         "count": lambda reader: reader.aggregate(viewer, Entry),
         "count with a tag": lambda reader: reader.aggregate(viewer, Entry, Tagged(["topic"])),

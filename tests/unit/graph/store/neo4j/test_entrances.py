@@ -7,7 +7,7 @@ from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import BlockVersion, Entry
 from graph.store.neo4j import entrances
 from graph.store.neo4j.driver import Rows
-from graph.store.query import And, By, Eq, Linked, Or, Range, Where
+from graph.store.query import And, By, Eq, In, Linked, Or, Range, Where
 
 
 class Counting:
@@ -35,6 +35,20 @@ async def test_one_that_fits_many_is_not_and_the_next_is_tried() -> None:
     found = await entrances.narrow(runner, Entry, where)
     assert found is not None
     assert "n:Node(`id`)" in found.text
+
+
+def test_an_index_of_which_every_field_is_fixed_comes_before_those_of_one_field() -> None:
+    where = And([Eq("kind", "message"), Eq("channel_id", NodeId("chn_1")), In("seq", [1, 2])])
+    first, *others = entrances.ways_in(Source, where)
+    assert "USING INDEX SEEK n:Source(`channelId`, `seq`)" in first.text
+    assert first.condition == "(n.`channelId` = $entrance0) AND (n.`seq` IN $entrance1)"
+    assert first.parameters == {"entrance0": "chn_1", "entrance1": [1, 2]}
+    assert ["`kind`" in other.text for other in others] == [True]
+
+
+@pytest.mark.parametrize("loose", [Range("seq", 1, 2), Eq("seq", None)])
+def test_an_index_of_which_one_field_is_not_fixed_is_no_way_in(loose: Where) -> None:
+    assert entrances.ways_in(Source, And([Eq("channel_id", NodeId("chn_1")), loose])) == ()
 
 
 @pytest.mark.parametrize("where", [None, Eq("name", "x"), Eq("type", None), Or([Eq("type", "topic")]), Linked([], [])])
