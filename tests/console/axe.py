@@ -10,10 +10,10 @@ from playwright.async_api import Page
 from tools.console import ROOT
 
 SOURCE = ROOT / "console" / "node_modules" / "axe-core" / "axe.min.js"
-RUN = """
+RUN = r"""
 async () => {
   const found = await axe.run(document, { resultTypes: ['violations'] })
-  const shown = (node) => [node.target.join(' '), node.html]
+  const shown = (node) => [node.failureSummary.replace(/\s+/g, " "), node.target.join(' '), node.html]
   return found.violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(shown) }))
 }
 """
