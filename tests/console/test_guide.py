@@ -39,7 +39,8 @@ async def test_an_empty_guide_begins_with_an_outline_and_shows_faults_by_line(co
     panel = guide(page)
     await expect(panel).to_be_visible()
     box, search = await panel.bounding_box(), await page.get_by_role("searchbox").bounding_box()
-    assert box and search
+    assert box is not None
+    assert search is not None
     assert box["y"] + box["height"] <= search["y"]
 
     await panel.get_by_role("button", name="Write the guide").click()

@@ -1,4 +1,4 @@
-"""Texts of others are data, wherever they are shown: no script, no pictures, no hidden direction (CO-10, attack goals B5, B6)."""
+"""Texts of others are data: no script, no pictures, no hidden direction (CO-10, attack goals B5 and B6)."""
 
 from __future__ import annotations
 

@@ -52,6 +52,7 @@ export function GuideEditor({
             ref={field}
             label={t('guide.text')}
             description={t('guide.textHint')}
+            autoFocus
             autosize
             minRows={12}
             maxRows={30}

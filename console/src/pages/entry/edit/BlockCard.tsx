@@ -1,6 +1,6 @@
 /** One block: what it says now, and what can be done with it (CO-16, CO-25, CO-26). */
 import { Button, Group, Paper } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { ReasonModal } from '../../../ui/ReasonModal'
@@ -17,10 +17,22 @@ export function BlockCard({ block }: { block: Block }) {
   const { t } = useTranslation('entry')
   const { mayEdit } = useOpenEntry()
   const [doing, setDoing] = useState<'edit' | 'history' | 'delete'>()
-  const done = () => setDoing(undefined)
+  const card = useRef<HTMLElement>(null)
+  const done = () => {
+    setDoing(undefined)
+    // What had the focus is gone: who works by keyboard goes on where he was (CO-9).
+    card.current?.focus()
+  }
   const { text, version } = block.current
   return (
-    <Paper withBorder p="sm" component="article" aria-label={t('block.label', { start: text.slice(0, 60) })}>
+    <Paper
+      ref={card}
+      tabIndex={-1}
+      withBorder
+      p="sm"
+      component="article"
+      aria-label={t('block.label', { start: text.slice(0, 60) })}
+    >
       {doing === 'edit' ? <BlockForm block={block} onDone={done} /> : <VersionView version={block.current} />}
       {doing !== 'edit' && (
         <Group gap="md" mt="xs">

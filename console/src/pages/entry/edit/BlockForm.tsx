@@ -57,6 +57,7 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
         <Textarea
           label={t('block.text')}
           required
+          autoFocus
           autosize
           minRows={2}
           maxLength={2000}

@@ -56,6 +56,7 @@ export function MetadataForm({ onDone }: { onDone: () => void }) {
           <TextInput
             label={t('metadata.name')}
             required
+            autoFocus
             maxLength={200}
             value={draft.name}
             onChange={(event) => put({ name: event.currentTarget.value })}

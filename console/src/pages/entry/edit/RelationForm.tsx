@@ -43,6 +43,7 @@ export function RelationForm({ onDone, onCancel }: { onDone: () => void; onCance
               label={t('relation.type')}
               description={t('relation.typeHint')}
               required
+              autoFocus
               data={USUAL}
               value={type}
               onChange={setType}
