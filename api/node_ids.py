@@ -32,7 +32,7 @@ def named_id(text: str, workspace: WorkspaceId) -> NodeId:
 
 
 def outward(value: Any, workspace: WorkspaceId) -> Json:
-    """Return a JSON value in which every internal id, keys among them, is a global one: for details of errors and images of audits."""
+    """Return a JSON value with global ids for internal ones, also in keys: details of errors, images of audits."""
     if isinstance(value, Mapping):
         return {str(outward(str(key), workspace)): outward(one, workspace) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -47,7 +47,7 @@ export function RecordTable({
   const selects = mayCurate(useOwner()) && selection !== undefined
   return (
     <Sideways label={t('records')} minWidth={720}>
-      <Table verticalSpacing="xs" highlightOnHover aria-label={t('records')}>
+      <Table verticalSpacing="xs" aria-label={t('records')}>
         <Table.Thead>
           <Table.Tr>
             {selects && <Table.Th>{t('column.select')}</Table.Th>}
