@@ -164,8 +164,10 @@ async def test_the_checklist_names_five_things_and_leads_to_their_views(
     await stage.write(add(orion.entry, old))
     authored = block("Is our best system.", basis="authored")
     await stage.write(add(orion.entry, authored), by=stage.ana)
-    disputed = block("Is hosted in Bonn.", cite(orion.source, "Orion is hosted in Berlin"), standing="disputed")
-    await stage.write(add(orion.entry, disputed), by=stage.ana)
+    bonn = await stage.say("Orion is hosted in Bonn.", speaker=stage.world.ana)
+    both = cite(orion.source, "Orion is hosted in Berlin"), cite(bonn, "Orion is hosted in Bonn", "contradicts")
+    said = "Hosted in Berlin (Ben, 10 May 2025) or in Bonn (Ana, 10 May 2025)."
+    await stage.write(add(orion.entry, block(said, *both, change="dispute", standing="disputed")))
 
     page = await console.open(stage.ana, AUDIT)
     await page.get_by_role("button", name="Review checklist").click()
@@ -180,7 +182,7 @@ async def test_the_checklist_names_five_things_and_leads_to_their_views(
     assert await axe(page) == []
     for link, text in (
         ("Blocks that are past their validity, or stale", "Used Kafka in 2024."),
-        ("Disputed blocks", "Is hosted in Bonn."),
+        ("Disputed blocks", said),
         ("Authored blocks with nothing but a note behind them", "Is our best system."),
     ):
         await page.get_by_role("link", name=link).click()
