@@ -78,6 +78,16 @@ ROWS: Mapping[str, Row] = {
     "Query.knowledgeBases": Row(
         call="knowledgeBases(ownerId: {owner})", selection="{ edges { node { kind } } }", nothing='{"edges": []}'
     ),
+    "Query.entryTypes": Row(call="entryTypes(ownerId: {owner})", selection="", nothing="*", by="nobody"),
+    "Query.entryAuthors": Row(call="entryAuthors(ownerId: {owner})", selection="{ displayName }", nothing="[]"),
+    "Query.draftWarnings": Row(
+        call='draftWarnings(ownerId: {owner}, name: "Lin", text: "t")',
+        selection="{ __typename }",
+        nothing="*",
+        by="nobody",
+    ),
+    "Query.auditActors": Row(call="auditActors(ownerId: {owner})", selection="{ displayName }", nothing="*"),
+    "Query.review": Row(call="review(ownerId: {owner}, view: CONTESTED)", selection=PAGE, nothing="*", by="nobody"),
     "Query.neighborhood": Row(call="neighborhood(entryId: {entry})"),
     "Query.provenance": Row(call="provenance(id: {source}, direction: DOWNSTREAM)"),
     "Query.provenanceExport": Row(call="provenanceExport(id: {entry}, format: PROV_JSON)", selection=""),
