@@ -99,9 +99,13 @@ def _shown(places: Sequence[str]) -> str:
 def _places(error: ErrorDetails, given: Any) -> Iterator[str]:
     """Yield the steps to a field; pydantic also names which of several shapes it took, which no body does."""
     for step, place in enumerate(error["loc"], 1):
-        is_there = place in given if isinstance(given, dict) else isinstance(given, list)
+        is_there = _has(given, place)
         if is_there or (step == len(error["loc"]) and error["type"] == "missing"):
             yield str(place)
             given = given[place] if is_there else None
     if error["type"].startswith("union_tag"):
         yield "_tag"
+
+
+def _has(given: Any, place: str | int) -> bool:
+    return place in given if isinstance(given, dict) else isinstance(given, list) and isinstance(place, int)

@@ -129,6 +129,7 @@ class TestSegments:
     async def test_a_segment_has_the_members_and_states_of_the_contract(self, sandbox: Sandbox) -> None:
         for change, field in (
             ({"terminal_metadata": {"terminal_state": "sleeping"}}, "segment.terminal_metadata.terminal_state"),
+            ({"input": ["hello"]}, "segment.input"),
             ({"terminal_metadata": {**COMPLETED, "code": 1}}, "segment.terminal_metadata.code"),
             ({"history": []}, "segment.history"),
             ({"input": 3}, "segment.input"),
