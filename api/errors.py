@@ -98,6 +98,7 @@ _WORKSPACE_CODES: Mapping[type[errors.RootwardError], str] = {
     errors.Forbidden: "forbidden",
     errors.NotFound: "not_found",
     errors.StoreError: "unavailable",
+    errors.CursorInvalid: "invalid_cursor",
     errors.BadInput: "invalid_argument",
 }
 

@@ -14,9 +14,8 @@ from typing import Any, Generic, TypeVar
 
 import strawberry
 
-from api.cursors import cursor_of, place_of
+from api.cursors import after_of, cursor_of
 from graph.model.errors import CursorInvalid, LimitExceeded
-from graph.model.ids import NodeId
 from graph.services.knowledge.listing import Listing
 from graph.store.query import After
 
@@ -84,10 +83,9 @@ class Cursors:
         if cursor is None:
             return None
         try:
-            value, id_ = place_of(self.fingerprint, cursor)
+            return after_of(self.fingerprint, cursor)
         except ValueError as error:
             raise CursorInvalid("ask again without a cursor: this one belongs to another question") from error
-        return After(value=tuple(value) if isinstance(value, list) else value, id=NodeId(id_))
 
 
 def check_first(first: int | None, default: int = DEFAULT_FIRST) -> int:

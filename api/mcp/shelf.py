@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from api.cursors import cursor_of, place_of
+from api.cursors import after_of, cursor_of
 from api.mcp.place import Readable, ReadableText, Template
 from api.mcp.reading import Reading
 from graph.model.errors import CursorInvalid, NotFound
-from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Entry
 from graph.model.time import render_said
@@ -96,7 +95,6 @@ def _cursor(place: After) -> str:
 
 def _place(cursor: str) -> After:
     try:
-        value, id_ = place_of(_LIST, cursor)
+        return after_of(_LIST, cursor)
     except ValueError as error:
         raise CursorInvalid("take the cursor of an earlier page", field="cursor") from error
-    return After(value, NodeId(id_))

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from graph.model.edges import Edge
-from graph.model.fields import Node
+from graph.model.errors import CursorInvalid
+from graph.model.fields import FieldType, Node
 from graph.model.ids import NodeId
+from graph.model.schema import kinds
 from graph.model.time import Millis
 
 N = TypeVar("N", bound=Node)
@@ -133,8 +135,8 @@ class Find(Generic[N]):
         first: at most so many nodes; None for all of them.
         after: keyset place to go on from.
         backward: read the order from its end (for pages before a cursor); the answer is in that reversed order.
-        without: fields of text that nobody looks at, not that of the order; a store may leave them empty and so read
-            less.
+        without: fields of text that nobody looks at, of something that is read whole; a store may leave them empty,
+            and the places of the page too, and so do less.
     """
 
     kind: type[N]
@@ -144,6 +146,33 @@ class Find(Generic[N]):
     after: After | None = None
     backward: bool = False
     without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a place of another order: a client may have made it up.
+
+        Raises:
+            CursorInvalid: the value is none of the order's field.
+        """
+        if self.after is not None and not _has_place(self.kind, self.order, self.after.value):
+            raise CursorInvalid("take the cursor of an earlier page of this very list", field="after")
+
+
+_PLACES: Final[Mapping[FieldType, tuple[type, ...]]] = {
+    FieldType.TEXT: (str,),
+    FieldType.INTEGER: (int,),
+    FieldType.REAL: (float, int),
+    FieldType.BOOLEAN: (bool,),
+}
+
+
+def _has_place(kind: type[Node], order: Order, value: Any) -> bool:
+    """Return whether a value can be one of the field that an order is made by."""
+    fits = _PLACES.get(FieldType.INTEGER if isinstance(order, Newest) else _type_of(kind, order.field), ())
+    return value is None or (isinstance(value, fits) and (bool in fits or not isinstance(value, bool)))
+
+
+def _type_of(kind: type[Node], name: str) -> FieldType:
+    return next(spec.type for spec in kinds()[kind.__name__].fields if spec.name == name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

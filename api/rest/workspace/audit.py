@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from api.rest.workspace.kit import WCall, WHandler, collection
-from api.rest.workspace.memories import after_of, place_of
+from api.rest.workspace.memories import place_of
 from api.rest.workspace.memory_shapes import AUDIT, audit_json
 from graph.model.ids import NodeId, node_id
 from graph.rules.workspace_ids import OUTSIDE, inside
@@ -32,7 +32,7 @@ async def _list(call: WCall) -> Response:
 
     async def look(reading: Reading) -> Any:
         asked = call.page(*bound)
-        return await audit_events(reading, target, first=asked.limit, after=after_of(asked.after))
+        return await audit_events(reading, target, first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)
     items = [audit_json(record) for record in page.items]

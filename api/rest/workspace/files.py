@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from api.rest.workspace.kit import WCall, WHandler, answer, collection
-from api.rest.workspace.memories import after_of, opened, place_of
+from api.rest.workspace.memories import opened, place_of
 from api.rest.workspace.memory_shapes import (
     FILE,
     FILES,
@@ -67,7 +67,7 @@ async def _list(call: WCall) -> Response:
     async def look(reading: Reading) -> Any:
         memory = await open_memory(reading, id_, Right.READ, MemoryKind.FILE)
         asked = call.page(*bound)
-        return await list_files(reading, memory, prefix, first=asked.limit, after=after_of(asked.after))
+        return await list_files(reading, memory, prefix, first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)
     items = [file_row(file) for file in page.nodes]

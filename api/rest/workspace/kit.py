@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from api.bodies import parsed, path_of
-from api.cursors import cursor_of, place_of
+from api.cursors import after_of, cursor_of
 from api.errors import WORKSPACE_STATES, row_of, workspace_code
 from api.incoming import TooLarge, body_of
 from api.rest import kit as surfaces
@@ -34,6 +34,7 @@ from graph.rules.memory_refusals import invalid as invalid
 from graph.rules.memory_refusals import missing as missing
 from graph.rules.memory_refusals import stale as stale
 from graph.rules.memory_refusals import untagged
+from graph.store.query import After
 
 PREFIX: Final = "/api/v1"
 MAX_BODY_BYTES: Final = 8 * 1_048_576 + 65_536
@@ -50,7 +51,7 @@ class Asked:
     """Which part of a collection is asked for; `after` is what `cursor` gave, None for the first page."""
 
     limit: int
-    after: Any = None
+    after: After | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,9 +185,9 @@ def _fingerprint(bound: Sequence[object]) -> bytes:
     return hashlib.sha256(repr(tuple(bound)).encode("utf-8", "surrogatepass")).digest()
 
 
-def _place(cursor: str, bound: Sequence[object]) -> Any:
+def _place(cursor: str, bound: Sequence[object]) -> After:
     try:
-        return place_of(_fingerprint(bound), cursor)
+        return after_of(_fingerprint(bound), cursor)
     except ValueError:
         raise WorkspaceRefused("invalid_cursor", "take the cursor of this very collection") from None
 

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from api.rest.workspace.kit import WCall, WHandler, answer, collection
 from api.rest.workspace.memory_shapes import MEMORIES, MEMORY, MemoryPatch, NewMemoryBody, memory_json
-from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
 from graph.model.nodes.workspace import MemoryKind, WorkspaceMemory
 from graph.rules.memory_fields import label_filters
@@ -48,11 +47,6 @@ async def opened(call: WCall, verb: Right, kind: MemoryKind | None = None) -> Wo
     return found
 
 
-def after_of(place: Any) -> After | None:
-    """Return the place that a cursor of the kit gives."""
-    return None if place is None else After(place[0], NodeId(place[1]))
-
-
 def place_of(after: After) -> list[Any]:
     """Return what a cursor of the kit keeps of a place."""
     return [after.value, after.id]
@@ -88,9 +82,7 @@ async def _list(call: WCall) -> Response:
     async def look(reading: Reading) -> Any:
         require_some(reading)
         labels, asked = label_filters(call.request.query_params.getlist("label")), call.page(*bound)
-        return await list_memories(
-            reading, labels=labels, kind=kind, type_=type_, first=asked.limit, after=after_of(asked.after)
-        )
+        return await list_memories(reading, labels=labels, kind=kind, type_=type_, first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)
     items = [memory_json(memory, call.deps.memory_limits) for memory in page.nodes]

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from api.rest.workspace.kit import WCall, WHandler, answer, collection
-from api.rest.workspace.memories import after_of, place_of
+from api.rest.workspace.memories import place_of
 from api.rest.workspace.record_shapes import (
     PROVIDER,
     PROVIDERS,
@@ -48,7 +48,7 @@ async def _list(call: WCall) -> Response:
     async def look(reading: Reading) -> Any:
         require_verb(reading.facts, None, Right.READ)
         asked = call.page("memory-providers")
-        return await list_providers(reading, first=asked.limit, after=after_of(asked.after))
+        return await list_providers(reading, first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)
     place = place_of(page.places[-1]) if page.more and page.places else None

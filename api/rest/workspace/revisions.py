@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from api.rest.workspace.files import changed
 from api.rest.workspace.kit import WCall, WHandler, answer, collection, invalid, missing, number
-from api.rest.workspace.memories import after_of, opened, place_of
+from api.rest.workspace.memories import opened, place_of
 from api.rest.workspace.memory_shapes import (
     RESTORE,
     REVISION,
@@ -52,9 +52,7 @@ async def _list(call: WCall) -> Response:
     async def look(reading: Reading) -> Any:
         memory = await open_memory(reading, id_, Right.READ, MemoryKind.FILE)
         asked = call.page(*bound)
-        return await list_revisions(
-            reading, memory, path=path, run_id=_run(run), first=asked.limit, after=after_of(asked.after)
-        )
+        return await list_revisions(reading, memory, path=path, run_id=_run(run), first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)
     items = [revision_row(revision) for revision in page.nodes]

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from api.rest.workspace.kit import WCall, WHandler, answer, collection
-from api.rest.workspace.memories import after_of, place_of
+from api.rest.workspace.memories import place_of
 from api.rest.workspace.memory_shapes import ContentBody
 from api.rest.workspace.sandbox_shapes import FILE, FILES, sandbox_file_json, sandbox_file_row
 from api.rest.workspace.sandboxes import opened
@@ -38,7 +38,7 @@ async def _list(call: WCall) -> Response:
     async def look(reading: Reading) -> Any:
         await open_sandbox(reading, id_, Right.READ)
         asked = call.page(*bound)
-        return await list_files(reading, id_, prefix, first=asked.limit, after=after_of(asked.after))
+        return await list_files(reading, id_, prefix, first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)
     items = [sandbox_file_row(file) for file in page.nodes]

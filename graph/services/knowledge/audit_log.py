@@ -19,7 +19,7 @@ from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
 from graph.rules.guarding import operation_tag
 from graph.services.access.session import Session
-from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing, nothing
+from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing, misplaced, nothing
 from graph.services.knowledge.owners import readable_bases, watched_bases
 from graph.store.query import After, By, Eq, Find, In, Linked, Newest, Range, Tagged, Where, both
 
@@ -147,7 +147,7 @@ async def _across(
     """
     start, skipped = None, 0
     if after is not None:
-        moment = -after.value[0]
+        moment = -_first_key(after)
         start = After(moment, NodeId(""))  # before the first record of its moment
         skipped = await _count(session, viewer, both(where, Eq("recorded_at", moment)))
     query = Find(kind=AuditRecord, where=where, order=Newest(), first=first + 1 + skipped, after=start)
@@ -165,6 +165,13 @@ async def _across(
         more=more,
         count=partial(_count, session, viewer, where),
     )
+
+
+def _first_key(after: After) -> int:
+    key = after.value[0] if isinstance(after.value, tuple) and after.value else None
+    if not isinstance(key, int):
+        raise misplaced()
+    return key
 
 
 async def _count(session: Session, viewer: Viewer, where: Where | None) -> int:

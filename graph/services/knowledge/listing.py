@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from graph.model.access import Viewer
+from graph.model.errors import CursorInvalid
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.rules.as_of import AsOf
@@ -63,11 +64,23 @@ class Row:
 
 
 def cut_rows(rows: Sequence[Row], *, first: int, after: After | None) -> tuple[tuple[Row, ...], bool]:
-    """Return a page of rows, and whether more follow."""
+    """Return a page of rows, and whether more follow.
+
+    Raises:
+        CursorInvalid: `after` is no place of this order.
+    """
     ordered = sorted(rows, key=lambda row: (row.key, row.id))
     if after is not None:
-        ordered = [row for row in ordered if (row.key, row.id) > (after.value, after.id)]
+        try:
+            ordered = [row for row in ordered if (row.key, row.id) > (after.value, after.id)]
+        except TypeError:  # a client may make places up
+            raise misplaced() from None
     return tuple(ordered[:first]), len(ordered) > first
+
+
+def misplaced() -> CursorInvalid:
+    """Return the refusal of a place that is none of the order it is given for."""
+    return CursorInvalid("take the cursor of an earlier page of this very list", field="after")
 
 
 def counted(number: int) -> Callable[[], Awaitable[int]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 
 import httpx2
 import pytest
@@ -34,6 +36,19 @@ async def test_files_are_listed_by_path_under_a_directory_without_content(team: 
     for prefix in ("a", "/", "../", "a//"):
         status, code, details = await team.refused("GET", "/files", prefix=prefix)
         assert (status, code, details["field"]) == (400, "invalid_argument", "prefix")
+
+
+@pytest.mark.req("FM-9")
+@pytest.mark.parametrize(
+    "place",
+    [[], {}, 5, "ab", [1, "x"], ["a", 2], ["a", None], [["a"], "x"], [True, "x"], [2**70, "x"], ["\ud800", "x"]],
+)
+async def test_a_cursor_that_somebody_made_up_is_refused(team: MemoryClient, place: object) -> None:
+    bound = ("files", f"wsm_{team.memory.removeprefix('mem_')}", "")
+    made_up = json.dumps(place, separators=(",", ":")).encode()
+    check = sha256(sha256(repr(bound).encode()).digest() + made_up).digest()[:8]
+    cursor = urlsafe_b64encode(check + made_up).decode().rstrip("=")
+    assert (await team.refused("GET", "/files", cursor=cursor))[:2] == (400, "invalid_cursor")
 
 
 @pytest.mark.req("FM-51", "FM-12", "FM-18", "FM-66", "FM-10")
