@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from api.adapters.html_text import read_html
 from api.adapters.sniff import Kind, decode, load_json, sniff
 from graph.model.errors import UnsupportedType
 from graph.ports import Extracted
@@ -84,6 +83,8 @@ def _read(kind: Kind, data: bytes, text: str) -> tuple[str, str | None]:
     if kind is Kind.DOCX:
         return _guarded(_read_docx, data)
     if kind is Kind.HTML:
+        from api.adapters.html_text import read_html  # here: a server at rest does without lxml's 4 MiB
+
         return read_html(text)
     if kind is Kind.CSV:
         return _read_csv(text), None

@@ -10,13 +10,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from graph.model.access import Guard, LawEdge, Need, Rule, Viewer
 from graph.model.ids import NodeId
 from graph.rules.visibility import SourceGraph, facts_hold, has_access_rule, link_holds, visible_to
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 PROOF_LIMIT = 500
 """Nodes of a chain that a proof lists; the decision itself has no limit."""
@@ -99,6 +100,8 @@ class Proof:
 
     def to_networkx(self) -> nx.MultiDiGraph[Any]:
         """Return the chain as a graph; nodes have kind, rules, passed, depth, edges ends, rules, passed."""
+        import networkx as nx  # here: a server at rest does without its 11 MiB
+
         graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
         for n in self.chain:
             graph.add_node(n.node, kind=n.kind, rules=n.rules, passed=n.passed, depth=n.depth)

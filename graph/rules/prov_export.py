@@ -12,15 +12,17 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 from prov.identifier import Namespace, QualifiedName
 from prov.model import ProvDocument
 
 from graph.model.edges import EdgeType
 from graph.model.fields import Json
 from graph.model.time import Millis, parse, render, to_datetime
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Graph = Any
 """A directed networkx graph, with or without parallel edges; its nodes are ids. (networkx types the two apart.)"""
@@ -63,6 +65,8 @@ def exported(graph: Graph) -> nx.MultiDiGraph[str]:
 
     Nodes carry at least `kind`, edges `type`; times are in UTC milliseconds.
     """
+    import networkx as nx  # here: a server at rest does without its 11 MiB
+
     clean: nx.MultiDiGraph[str] = nx.MultiDiGraph()
     for node in sorted(graph):
         clean.add_node(node, **_data(graph.nodes[node], NODE_FIELDS))
@@ -78,6 +82,8 @@ def to_graphml(graph: Graph) -> str:
     Characters that XML 1.0 cannot hold become U+FFFD. `networkx.read_graphml(…, force_multigraph=True)` gives
     back what `exported` gives, but for those.
     """
+    import networkx as nx
+
     clean = exported(graph)
     for data in (*clean.nodes.values(), *clean.edges.values()):
         data.update({key: _xml_text(value) for key, value in data.items() if isinstance(value, str)})

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from graph.model.edges import PROVENANCE_EDGES, Edge, EdgeType
 from graph.model.errors import LimitExceeded, OperationRejected
 from graph.model.ids import NodeId
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 DEFAULT_DEPTH = 4
 MAX_DEPTH = 16
@@ -57,6 +58,8 @@ class ProvenanceResult:
 
     def to_networkx(self) -> nx.MultiDiGraph[Any]:
         """Return the same as a graph: nodes have depth, edges (keyed by type and key) depth and type."""
+        import networkx as nx  # here: a server at rest does without its 11 MiB
+
         graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
         for n in self.nodes:
             graph.add_node(n.node, depth=n.depth)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from graph.model.fields import Node
 from graph.model.ids import NodeId
@@ -17,6 +15,9 @@ from graph.rules.prov_export import NODE_FIELDS, TIME_FIELDS, to_graphml, to_pro
 from graph.rules.provenance import MAX_DEPTH, Direction
 from graph.services.access.session import Session
 from graph.services.knowledge.provenance import Provenance, provenance
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 LABEL_CHARACTERS = 120
 
@@ -43,6 +44,8 @@ async def provenance_export(
 
 def to_networkx(found: Provenance) -> nx.MultiDiGraph[Any]:
     """Return a walk as a graph: nodes with kind, label and times, edges with type, depth and what they quote."""
+    import networkx as nx  # here: a server at rest does without its 11 MiB
+
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
     for node in found.nodes:
         graph.add_node(node.id, **_data(node))

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
-import sqlite_vec  # type: ignore[import-untyped]  # it has no type hints
 
 from graph.model.errors import StoreReadOnly
 from graph.store.embedded.audience import Clauses
@@ -171,9 +172,17 @@ def connect(path: Path, *, writing: bool, durable: bool, vfs: str | None = None)
     ):
         db.pragma(pragma, value)
     db.enable_load_extension(True)
-    db.load_extension(sqlite_vec.loadable_path())
+    db.load_extension(_vectors())
     db.enable_load_extension(False)
     return db
+
+
+@cache
+def _vectors() -> str:
+    """Return where the library that SQLite loads lies in its package, which itself would load NumPy (10 MiB)."""
+    package = find_spec("sqlite_vec")
+    assert package is not None and package.origin is not None
+    return str(Path(package.origin).with_name("vec0"))
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
