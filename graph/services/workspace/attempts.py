@@ -26,7 +26,7 @@ from graph.services.access.commands import Command, command
 from graph.services.access.session import Session as Reading
 from graph.services.access.session import read
 from graph.services.deps import Deps
-from graph.services.workspace.context import UNAVAILABLE, UNCHANGED, find_memories, tell
+from graph.services.workspace.context import UNAVAILABLE, UNCHANGED, Asked, find_memories, tell
 from graph.services.workspace.recall import recall
 from graph.services.workspace.run_finding import RUNS, find_one, open_one
 from graph.services.workspace.runs import check_unfinished, cursor_id, hold_run, unsettled_calls
@@ -145,19 +145,19 @@ async def _look(reading: Reading, run_id: NodeId) -> _Start:
 async def _give_context(deps: Deps, start: _Start, memories: Mapping[str, WorkspaceMemory], given: _Given) -> None:
     """Add the blocks of file memories; an attempt after a checkpoint goes on with what was told (MT-39, MT-46)."""
     sources, states = [], {}
+    asked = [] if start.run.committed else _asked(start, memories)
+    told = await tell(deps, asked)
     for mount in start.mounts:
         memory = memories.get(mount.name)
         if memory is not None and memory.kind != MemoryKind.FILE:
             continue
         states[mount.name] = UNCHANGED if start.run.committed and memory else UNAVAILABLE
-        cursor = start.cursors.get(mount.name)
-        counts = cursor if cursor is not None and cursor.epoch == start.thread.epoch else None
-        told = None if memory is None or start.run.committed else await tell(deps, mount, counts)
-        if told is not None:
-            kept = {"memory_id": mount.memory_id, "seq": told.seq, "epoch": start.thread.epoch}
+        of_mount = told.get(mount.name)
+        if of_mount is not None:
+            kept = {"memory_id": mount.memory_id, "seq": of_mount.seq, "epoch": start.thread.epoch}
             states[mount.name] = UNCHANGED
             given.delivered[mount.name] = kept
-            sources += [] if told.source is None else [told.source]
+            sources += [] if of_mount.source is None else [of_mount.source]
     blocks = lay_out(sources, deps.memory_limits)
     states |= {block.name: str(block.kind) for block in blocks}
     for left_out in {source.name for source in sources} - {block.name for block in blocks}:
@@ -165,6 +165,16 @@ async def _give_context(deps: Deps, start: _Start, memories: Mapping[str, Worksp
         del given.delivered[left_out]
     given.preamble += [block.text for block in blocks]
     given.reports += [Report(memory=name, status=status) for name, status in states.items()]
+
+
+def _asked(start: _Start, memories: Mapping[str, WorkspaceMemory]) -> list[Asked]:
+    """Return the file memories to tell of, with what still counts of what the thread was told (MT-44)."""
+    cursors = {name: cursor for name, cursor in start.cursors.items() if cursor.epoch == start.thread.epoch}
+    return [
+        Asked(mount=mount, cursor=cursors.get(mount.name))
+        for mount in start.mounts
+        if mount.name in memories and memories[mount.name].kind == MemoryKind.FILE
+    ]
 
 
 async def _give_recall(deps: Deps, start: _Start, memories: Mapping[str, WorkspaceMemory], given: _Given) -> None:

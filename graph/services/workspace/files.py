@@ -53,11 +53,11 @@ async def indexed_files(reader: Reader, memory_id: NodeId) -> tuple[MemoryFile, 
     return (await reader.find(MEMORIES, query)).nodes
 
 
-async def files_at(reader: Reader, memory_id: NodeId, paths: Collection[str]) -> tuple[MemoryFile, ...]:
-    """Return the files at these paths, with their content."""
-    if not paths:
+async def files_at(reader: Reader, memories: Collection[NodeId], paths: Collection[str]) -> tuple[MemoryFile, ...]:
+    """Return the files of these memories at these paths, with their content."""
+    if not memories or not paths:
         return ()
-    where = And((Eq("memory_id", memory_id), In("path", sorted(paths))))
+    where = And((In("memory_id", sorted(memories)), In("path", sorted(paths))))
     return (await reader.find(MEMORIES, Find(kind=MemoryFile, where=where))).nodes
 
 

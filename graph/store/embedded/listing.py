@@ -95,8 +95,12 @@ def _find_by(session: Session, scope: Scope, table: KindTable, query: Find[N], o
     after = keyset_sql(order, table, query.after, backward=query.backward)
     limit = -1 if query.first is None else query.first + 1
     tail = f" ORDER BY {order_sql(order, table, backward=query.backward)} LIMIT {limit:d}"
-    columns = table.columns_without(query.without) if query.without else table.columns
-    nodes = cast(list[N], [table.decode(row) for row in session.db.execute(*rows.select(columns, after, tail=tail))])
+    if query.without:
+        lean = rows.select(table.columns_without(query.without), after, tail=tail)
+        return _page(cast(list[N], list(map(table.decode, session.db.execute(*lean)))), [], query.first)
+    nodes = cast(
+        list[N], [table.decode(row) for row in session.db.execute(*rows.select(table.columns, after, tail=tail))]
+    )
     return _page(nodes, [After(getattr(node, order.field), node.id) for node in nodes], query.first)
 
 

@@ -104,7 +104,7 @@ async def test_a_text_that_nobody_looks_at_may_be_left_out_and_all_else_is_there
     whole = await ask.page(world.system, Entry, order=By("type"))
     async with store.reading() as reader:
         page = await reader.find(world.system, Find(kind=Entry, order=By("type"), without=("name", "origin")))
-    assert page.places == whole.places
+    assert page.places in ((), whole.places)
     assert [node.id for node in page.nodes] == [node.id for node in whole.nodes]
     for found, known in zip(page.nodes, whole.nodes, strict=True):
         assert found.name in ("", known.name)

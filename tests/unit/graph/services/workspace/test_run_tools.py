@@ -157,3 +157,18 @@ async def test_a_memory_that_cannot_be_read_is_skipped_and_keeps_its_cursor(room
         pytest.fail("no failure was passed over")
     await room.complete(run)
     assert 'kind="full"' in (await room.attempt(await room.accept(thread))).preamble[0]
+
+
+@pytest.mark.req("MT-47")
+async def test_one_memory_that_cannot_be_read_keeps_no_other_from_being_told(room: RunRoom) -> None:
+    run = await room.accept(await room.thread(a=await room.files(), b=await room.files()))
+    seen: set[tuple[str, ...]] = set()
+    for first in range(1, 30):  # what is read for both fails; then what is read for one of them
+        for second in range(first + 1, first + 7):
+            store = FaultyStore(room.deps.store, [fail_at(first), fail_at(second)])
+            try:
+                given = await room.attempt(run, replace(room.deps, store=store))
+            except StoreUnavailable:  # what every attempt needs
+                continue
+            seen.add(tuple(report.status for report in given.reports))
+    assert {("full", "full"), ("unavailable", "full"), ("full", "unavailable")} <= seen
