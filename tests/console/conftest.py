@@ -31,7 +31,7 @@ from tests.acceptance.stage import Stage
 from tests.api.cli.support import Cli, Server, serving
 from tests.api.clients import GraphQLClient
 from tests.api.conftest import AnnouncedServer, clock
-from tests.console.visiting import Console
+from tests.console.visiting import PATIENCE_MS, Console
 from tests.support import browser as chromium
 from tests.support import channel_room
 from tests.support.clock import FakeClock
@@ -43,8 +43,6 @@ from tools.console import build as build_console
 
 __all__ = ["clock"]
 
-PATIENCE_MS = 20_000
-"""So long an assertion may wait for a page: this is no measurement."""
 HERE = Path(__file__).parent
 _outcome = pytest.StashKey[bool]()
 

@@ -24,6 +24,8 @@ SIGN_IN = """token => {
     sessionStorage.setItem('rootward.token', token)
   }
 }"""
+PATIENCE_MS = 60_000
+"""So long a page may take on a machine that does much else beside: this is no measurement."""
 DEFAULTS: dict[str, Any] = {
     "viewport": {"width": 1280, "height": 800},
     "locale": "en-US",
@@ -73,6 +75,7 @@ class Console:
     async def context(self, **options: Any) -> BrowserContext:
         """Return a new empty browser, watched; options are those of Playwright's `new_context`."""
         made = await self.browser.new_context(**{**DEFAULTS, **options})
+        made.set_default_timeout(PATIENCE_MS)
         self._watch(made)
         self._others.append(made)
         return made
