@@ -1,4 +1,4 @@
-"""What a browser may do with the console: the headers of every answer below /console (attack goals B5, B6).
+"""What a browser may do with the console: the headers of every answer below /console.
 
 Nothing is loaded from elsewhere, no script stands in a page, no page may frame the console. The console's library of
 components writes style elements; they carry the nonce of the page. Source: Content Security Policy Level 3, ADR 0045.

@@ -16,7 +16,7 @@ BUGS = {f"B{n}" for n in (1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 15, 19)}
 ATTACKS = {f"T{n}" for n in range(1, 16)}
 GOALS = {
     *(f"A{n}" for n in (1, 2, 3, 4, 5, 8)),
-    *(f"{letter}{n}" for letter, last in (("B", 4), ("C", 5), ("E", 8), ("F", 4)) for n in range(1, last + 1)),
+    *(f"{letter}{n}" for letter, last in (("B", 6), ("C", 5), ("E", 8), ("F", 4)) for n in range(1, last + 1)),
 }
 
 
