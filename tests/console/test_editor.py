@@ -10,9 +10,11 @@ from playwright.async_api import Locator, Page, expect
 
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import Right
+from graph.rules.pools import base_id
 from tests.acceptance.stage import Stage, made
 from tests.console.axe import axe
 from tests.console.visiting import Console, picture
+from tests.support.dream_runs import run_in
 from tests.support.operations import Json, block, cite, create, deduction, dream, edit
 from tests.support.operations import made as made_of
 
@@ -102,12 +104,12 @@ async def test_a_correction_needs_a_reason(console: Console, stage: Stage) -> No
 
 @pytest.mark.req("CO-25", "CO-26")
 async def test_every_version_of_a_block_can_be_opened(console: Console, stage: Stage) -> None:
-    """Acceptance example 5, but for the run itself, which Dreaming's own tests lead to."""
+    """Acceptance example 5."""
     source = await stage.world.say(stage.world.ops, "Lin likes barbecue very much.")
-    result = await dream(
-        stage.world,
-        create("Lin", block("Lin likes barbecue.", cite(source, "likes barbecue")), type="person"),
-    )
+    await stage.open()
+    run = await run_in(stage.world, base_id(stage.world.name, stage.world.atlas, KbKind.CHANNEL, stage.world.ops))
+    wanted = create("Lin", block("Lin likes barbecue.", cite(source, "likes barbecue")), type="person")
+    result = await dream(stage.world, wanted, run=run.id)
     entry = stage.gid(made_of(result))
     page = await console.open(stage.ana, ONE, entry=entry)
     form = await open_block(page, "Lin likes barbecue.")
@@ -121,6 +123,9 @@ async def test_every_version_of_a_block_can_be_opened(console: Console, stage: S
     first = history.get_by_role("region", name="Version 1")
     await expect(first.get_by_text("Lin likes barbecue.", exact=True)).to_be_visible()
     await expect(first.get_by_text("likes barbecue", exact=True)).to_be_visible()
+    await expect(first.get_by_role("link", name="Dreaming run of")).to_have_attribute(
+        "href", re.compile(r"/dreaming\?run=")
+    )
     await history.get_by_role("button", name="Version 2").click()
     await expect(
         history.get_by_role("region", name="Changed since version 1").get_by_role("insertion").first

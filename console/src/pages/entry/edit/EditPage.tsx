@@ -1,30 +1,57 @@
 /** The page where an entry is read and changed: metadata, blocks, relations, and the sources behind them (CO-14, CO-20). */
 import { Anchor, Button, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 
-import { usePages } from '../../../api/usePages'
+import type { ResultOf } from '../../../api/graphql'
+import { type Pages, usePages } from '../../../api/usePages'
 import { useOwner } from '../../../app/owner'
 import { tracePath } from '../../../app/paths'
+import { Loading } from '../../../ui/Remote'
 import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
 import { shownTime } from '../../../ui/When'
-import { blocksOf, useOpenEntry } from '../entry'
-import { SOURCES } from '../queries'
+import { blocksOf, OpenEntry, useOpenEntry } from '../entry'
+import { RELATIONS, SOURCES } from '../queries'
 import { BlockCard } from './BlockCard'
 import { BlockForm } from './BlockForm'
 import { Metadata } from './Metadata'
 import { RelationList } from './Relations'
 
+type Source = NonNullable<ResultOf<typeof SOURCES>['entry']>['sources']['edges'][number]['node']
+
 export function EditPage() {
+  const open = useOpenEntry()
+  const { id } = open.entry
+  const relations = usePages(RELATIONS, { id, after: null }, (data) => data.entry?.relations)
+  const sources = usePages(SOURCES, { id, after: null }, (data) => data.entry?.sources)
+  const [reloadEntry, reloadRelations, reloadSources] = [open.reload, relations.reload, sources.reload]
+  const all = useMemo(() => {
+    const reload = () => {
+      reloadEntry()
+      reloadRelations()
+      reloadSources()
+    }
+    return { ...open, reload }
+  }, [open, reloadEntry, reloadRelations, reloadSources])
+  // Shown together: what is above the other would push it down when it comes later.
+  const come = [relations, sources].every((pages) => pages.rows !== undefined || pages.fault !== undefined)
   return (
-    <Stack>
-      <Metadata />
-      <Blocks />
-      <RelationList />
-      <Sources />
-    </Stack>
+    <OpenEntry value={all}>
+      <Stack>
+        <Metadata />
+        <Blocks />
+        {come ? (
+          <>
+            <RelationList pages={relations} />
+            <Sources pages={sources} />
+          </>
+        ) : (
+          <Loading />
+        )}
+      </Stack>
+    </OpenEntry>
   )
 }
 
@@ -60,12 +87,10 @@ function Blocks() {
   )
 }
 
-function Sources() {
+function Sources({ pages }: { pages: Pages<Source> }) {
   const { t } = useTranslation('entry')
   const { t: ui, i18n } = useTranslation('ui')
   const owner = useOwner()
-  const { entry } = useOpenEntry()
-  const pages = usePages(SOURCES, { id: entry.id, after: null }, (data) => data.entry?.sources)
   return (
     <section aria-labelledby="sources-title">
       <Title order={3} size="h5" mb="xs" id="sources-title">

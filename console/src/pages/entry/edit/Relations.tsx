@@ -4,7 +4,8 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 
-import { usePages } from '../../../api/usePages'
+import type { FragmentOf } from '../../../api/graphql'
+import type { Pages } from '../../../api/usePages'
 import { useOwner } from '../../../app/owner'
 import { entryPath } from '../../../app/paths'
 import { useApply } from '../../../ui/apply'
@@ -16,18 +17,17 @@ import { Told } from '../../../ui/Told'
 import { TraceLink } from '../../../ui/TraceLink'
 import { useValidity } from '../../../ui/validity'
 import { type Relation, relationOf, useOpenEntry } from '../entry'
-import { RELATIONS } from '../queries'
+import type { RELATION } from '../queries'
 import { removeRelation } from './operations'
 import { RelationForm } from './RelationForm'
 
-export function RelationList() {
+export function RelationList({ pages }: { pages: Pages<FragmentOf<typeof RELATION>> }) {
   const { t } = useTranslation('entry')
-  const { entry, mayEdit } = useOpenEntry()
+  const { mayEdit, reload } = useOpenEntry()
   const [adding, setAdding] = useState(false)
-  const pages = usePages(RELATIONS, { id: entry.id, after: null }, (data) => data.entry?.relations)
   const added = () => {
     setAdding(false)
-    pages.reload()
+    reload()
   }
   return (
     <section aria-labelledby="relations-title">
@@ -46,7 +46,7 @@ export function RelationList() {
         {(rows) => (
           <Stack gap="xs">
             {rows.map(relationOf).map((one) => (
-              <RelationCard key={one.id} relation={one} onRemoved={pages.reload} />
+              <RelationCard key={one.id} relation={one} onRemoved={reload} />
             ))}
           </Stack>
         )}

@@ -65,6 +65,7 @@ function Written({ version }: { version: Version }) {
           <Anchor
             component={Link}
             size="xs"
+            underline="always"
             to={`${tabPath(owner.id, 'dreaming')}?run=${encodeURIComponent(version.dreamRun.id)}`}
           >
             {t('block.run')} <When at={version.dreamRun.startedAt} />
