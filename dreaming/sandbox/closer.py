@@ -18,7 +18,6 @@ from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.sandbox import SandboxSession
-from graph.rules.sandbox import sandbox_path
 from graph.rules.workspace_ids import outside
 from graph.services.sandbox.acting import Act, forget
 from graph.services.sandbox.closing import closing_session, end_close
@@ -89,7 +88,7 @@ class _Closing:
 
     async def _save(self, report: MemoryReport | None) -> None:
         """Commit what was written since the last time, with how far the work is, and its end."""
-        changes = {sandbox_path(path): data for path, data in self.files.take().items()}
+        changes = self.files.take()
         contents = {path: data for path, data in changes.items() if data is not None}
 
         async def commit(stored: Mapping[str, Stored]) -> list[str]:

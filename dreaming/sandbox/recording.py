@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dreaming.sandbox.instants import instant
 from dreaming.sandbox.refusals import refusing
@@ -36,6 +37,9 @@ from rootward.sandbox.memory import Memory
 from rootward.sandbox.reading import developer_prompt
 from rootward.sandbox.segments import Segment
 from rootward.sandbox.work import claim
+
+_LONGEST_SLUG: Final = "x" * 80
+"""Of a summary (SB-71)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,7 +145,8 @@ def _check_paths(memory: Memory, rollout_id: str) -> str:
     Raises:
         WorkspaceRefused: ``invalid_argument`` at `layout.memories_dir` or `layout.sessions_dir`.
     """
-    sandbox_path(memory.layout.index, "layout.memories_dir")
+    longest = f"{memory.layout.summaries_dir}/{rollout_id}_{_LONGEST_SLUG}.md"  # of what closing will write
+    sandbox_path(longest, "layout.memories_dir")
     return sandbox_path(memory.layout.rollout(rollout_id), "layout.sessions_dir")
 
 

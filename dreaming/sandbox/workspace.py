@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.model.errors import StoreError
+from graph.model.errors import StoreError, WorkspaceRefused
 from graph.model.ids import NodeId
 from graph.model.nodes.sandbox import SandboxFile, SandboxPart
 from graph.rules.memory_paths import paths_under
+from graph.rules.sandbox import sandbox_path
 from graph.services.deps import Deps
 from graph.services.sandbox.files import all_files, find_file
 from graph.services.sandbox.stored import opened, parts_of
+from rootward.errors import PathRefused
 from rootward.sandbox.workspace import Workspace
 
 
@@ -23,8 +25,11 @@ from rootward.sandbox.workspace import Workspace
 class StagedWorkspace(Workspace):
     """The files of one session with what was written since the last commit over them.
 
+    Paths that no file of the service can have are refused at once: models name some of them, and what is refused when
+    all is committed would keep the session from ever closing (SB-115).
+
     Attributes:
-        staged: bytes by path, None where a file is to go.
+        staged: bytes by stored path, None where a file is to go.
         failed: the storage failed: nothing that was made after that may be committed.
     """
 
@@ -34,10 +39,11 @@ class StagedWorkspace(Workspace):
     failed: StoreError | None = None
 
     async def read(self, path: str) -> bytes | None:
-        if path in self.staged:
-            return self.staged[path]
+        wanted = _stored(path)
+        if wanted in self.staged:
+            return self.staged[wanted]
         try:
-            _, data = await opened(self.deps, lambda: self._found(path))
+            _, data = await opened(self.deps, lambda: self._found(wanted))
         except _Absent:
             return None
         except StoreError as error:
@@ -45,18 +51,18 @@ class StagedWorkspace(Workspace):
         return data
 
     async def apply(self, changes: Mapping[str, bytes | None]) -> None:
-        self.staged.update(changes)
+        self.staged.update({_stored(path): data for path, data in changes.items()})
 
     async def create(self, path: str, data: bytes) -> bool:
         if await self.read(path) is not None:
             return False
-        self.staged[path] = data
+        self.staged[_stored(path)] = data
         return True
 
     async def append_line(self, path: str, line: bytes) -> int:
         before = await self.read(path) or b""
         whole = before + (b"\n" if before and not before.endswith(b"\n") else b"") + line
-        self.staged[path] = whole
+        self.staged[_stored(path)] = whole
         return whole.count(b"\n")
 
     async def make_directories(self, paths: Iterable[str]) -> None:
@@ -75,6 +81,7 @@ class StagedWorkspace(Workspace):
 
     async def canonical(self, path: str) -> str:
         """Return the path as it is: there are no links."""
+        _stored(path)
         return path
 
     def take(self) -> dict[str, bytes | None]:
@@ -97,6 +104,18 @@ class StagedWorkspace(Workspace):
     def _broken(self, error: StoreError) -> OSError:
         self.failed = error
         return OSError("the storage failed")
+
+
+def _stored(path: str) -> str:
+    """Return the path under which the service keeps a file.
+
+    Raises:
+        PathRefused: it can keep none there.
+    """
+    try:
+        return sandbox_path(path)
+    except WorkspaceRefused as refusal:
+        raise PathRefused(f"the path {refusal.details['reason']}") from None
 
 
 class _Absent(Exception):

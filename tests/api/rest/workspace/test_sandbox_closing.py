@@ -20,7 +20,7 @@ from graph.services.learning.jobs import find_job
 from graph.services.sandbox.closing import close_key
 from graph.store.port import Store
 from rootward.testing import ScriptedModel
-from sandbox_world import merges, notes, writes
+from sandbox_world import merges, notes, outputs_of, writes
 from tests.support.clock import FakeClock
 from tests.support.keyring import FixedKeyring
 from tests.support.memory_client import MemoryClient
@@ -53,6 +53,21 @@ def named(script: Scripted) -> list[str]:
     """Return the conversations that phase 1 was asked about, by what was said in them."""
     told = [str(request.input) for request in script.one.requests]
     return [next(name for name in ("in-a", "in-b", "in-c") if name in text) for text in told]
+
+
+@pytest.mark.req("SB-115", "SB-81")
+@pytest.mark.parametrize("name", ["x" * 2_000, "a\x85b", "a\ud800b"])
+async def test_a_model_that_names_a_path_which_cannot_be_kept_is_told_and_may_go_on(
+    sandbox: Sandbox, script: Scripted, name: str
+) -> None:
+    script.two = ScriptedModel(writes((f"skills/{name}", "how"), ("skills/e\u0301.md", "how")), *merges())
+    await sandbox.record()
+    assert (await sandbox.layout())["phase_two"]["status"] == "completed"
+    refused, written = outputs_of(script.two.requests[1])
+    assert "the path has" in refused
+    assert written == "written"
+    assert await sandbox.text("memories/MEMORY.md") == "# Index\n"
+    assert await sandbox.paths("memories/skills/") == ["memories/skills/\u00e9.md"]
 
 
 @pytest.mark.req("SB-113", "SB-114", "SB-105")

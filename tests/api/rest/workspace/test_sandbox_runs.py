@@ -205,6 +205,18 @@ async def test_directories_that_cannot_hold_memory_are_refused(
         assert (status, code, details["field"]) == (400, "invalid_argument", f"layout.{field}")
 
 
+@pytest.mark.req("SB-112", "SB-115")
+async def test_directories_so_deep_that_closing_could_not_write_are_refused(sandbox: Sandbox) -> None:
+    deep = "m" * 900
+    for field in ("memories_dir", "sessions_dir"):
+        body = {"conversation_id": "x" * 128, "layout": {field: deep}, "segment": segment()}
+        status, code, details = await sandbox.refused("POST", "/rollouts", body)
+        assert (status, code, details["field"]) == (400, "invalid_argument", f"layout.{field}")
+    assert await sandbox.paths() == []
+    await sandbox.record("x" * 128, layout={"memories_dir": "m" * 750})
+    assert (await sandbox.layout())["phase_two"]["status"] == "completed"
+
+
 @pytest.mark.req("SB-108", "SB-110")
 async def test_a_long_segment_is_recorded_whole(sandbox: Sandbox) -> None:
     said = "茶" * 200_000
