@@ -21,6 +21,7 @@ export function GuidePanel({ onSaved }: { onSaved: () => void }) {
   const { t } = useTranslation('entries')
   const owner = useOwner()
   const read = useRead(GUIDE, { owner: owner.id })
+  const [opened, { toggle }] = useDisclosure(false)
   const [editing, setEditing] = useState<{ guide: Guide | null }>()
   const guide = read.data?.curationGuide ?? null
   const saved = () => {
@@ -50,18 +51,37 @@ export function GuidePanel({ onSaved }: { onSaved: () => void }) {
             </Text>
           )}
         </Group>
-        {read.data && editing === undefined && <Actions guide={guide} onEdit={() => setEditing({ guide })} />}
+        {read.data && editing === undefined && (
+          <Group gap="xs">
+            {guide && (
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                onClick={toggle}
+                aria-expanded={opened}
+                aria-controls="guide-text"
+              >
+                {opened ? t('guide.hide') : t('guide.show')}
+              </Button>
+            )}
+            <Write guide={guide} onEdit={() => setEditing({ guide })} />
+          </Group>
+        )}
       </Group>
       {read.fault && <FaultNotice fault={read.fault} retry={read.reload} />}
       {editing && (
         <GuideEditor guide={editing.guide} onSaved={saved} onCancel={() => setEditing(undefined)} />
       )}
-      {editing === undefined && guide && <GuideText text={guide.text} />}
+      {editing === undefined && guide && (
+        <Collapse expanded={opened} id="guide-text">
+          <GuideText text={guide.text} />
+        </Collapse>
+      )}
     </Paper>
   )
 }
 
-function Actions({ guide, onEdit }: { guide: Guide | null; onEdit: () => void }) {
+function Write({ guide, onEdit }: { guide: Guide | null; onEdit: () => void }) {
   const { t } = useTranslation('entries')
   const owner = useOwner()
   if (!mayCurate(owner)) return null
@@ -73,30 +93,15 @@ function Actions({ guide, onEdit }: { guide: Guide | null; onEdit: () => void })
 }
 
 function GuideText({ text }: { text: string }) {
-  const { t } = useTranslation('entries')
-  const [opened, { toggle }] = useDisclosure(false)
   const { front, body } = partsOf(text)
   return (
-    <>
-      <Button
-        variant="subtle"
-        size="compact-sm"
-        onClick={toggle}
-        aria-expanded={opened}
-        aria-controls="guide-text"
-      >
-        {opened ? t('guide.hide') : t('guide.show')}
-      </Button>
-      <Collapse expanded={opened} id="guide-text">
-        <Stack gap="xs" mt="xs">
-          {front !== '' && (
-            <Code block>
-              <Told>{front}</Told>
-            </Code>
-          )}
-          <Markdown>{body}</Markdown>
-        </Stack>
-      </Collapse>
-    </>
+    <Stack gap="xs" mt="xs">
+      {front !== '' && (
+        <Code block>
+          <Told>{front}</Told>
+        </Code>
+      )}
+      <Markdown>{body}</Markdown>
+    </Stack>
   )
 }
