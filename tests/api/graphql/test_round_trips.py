@@ -23,6 +23,8 @@ Gid = Callable[[NodeId], str]
 FIELDS = {
     "what an entry is": "name aliases summary version",
     "whose it is": "owner { displayName } knowledgeBase { kind owner { displayName } }",
+    "a row of the list": """lastModifier { displayName } marks { blocks disputed stale } mirror { sourceVersion }
+        knowledgeBase { kind channel { displayName } }""",
     "blocks with their evidence": """blocks { position current { text modifier { displayName } derivedFrom { id }
         citations { quote speaker { displayName } source { text author { kind } knowledgeBase { kind } } } } }""",
     "versions of blocks": "blocks { versions(first: 5) { totalCount edges { node { text citations { quote } } } } }",
