@@ -16,6 +16,7 @@ export const OWNERS = graphql(`
         node {
           id
           displayName
+          viewerRights
         }
       }
     }

@@ -1,0 +1,57 @@
+/** Whose memory the pages beneath it show, and what the user may do there (CO-3, CO-5); made anew for another owner. */
+import { type ReactNode, useMemo } from 'react'
+
+import { graphql, type ResultOf } from '../api/graphql'
+import { useRead } from '../api/useRead'
+import { Remote } from '../ui/Remote'
+import { type Owner, OwnerContext } from './owner'
+
+const OWNER = graphql(`
+  query Owner($id: ID!) {
+    node(id: $id) {
+      id
+      ... on Principal {
+        kind
+        displayName
+        viewerRights
+      }
+    }
+    workspace {
+      viewerRights
+    }
+    viewer {
+      id
+      displayName
+    }
+  }
+`)
+
+export function OwnerScope({ id, children }: { id: string; children: (owner: Owner) => ReactNode }) {
+  const read = useRead(OWNER, { id })
+  return (
+    <Remote read={read} pick={ownerIn}>
+      {(owner) => (
+        <Kept key={owner.id} owner={owner}>
+          {children(owner)}
+        </Kept>
+      )}
+    </Remote>
+  )
+}
+
+function Kept({ owner, children }: { owner: Owner; children: ReactNode }) {
+  const kept = useMemo(() => owner, [owner])
+  return <OwnerContext value={kept}>{children}</OwnerContext>
+}
+
+function ownerIn(data: ResultOf<typeof OWNER>): Owner | null {
+  const { node, workspace, viewer } = data
+  if (node?.__typename !== 'Principal' || node.kind !== 'AGENT') return null
+  return {
+    id: node.id,
+    name: node.displayName,
+    rights: new Set(node.viewerRights),
+    everywhere: new Set(workspace.viewerRights),
+    viewer: { id: viewer.id, name: viewer.displayName },
+  }
+}

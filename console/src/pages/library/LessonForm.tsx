@@ -1,0 +1,76 @@
+/** Writes a lesson anew, with a reason; what somebody else wrote meanwhile is never overwritten unseen (SK-18). */
+import { Stack, Textarea } from '@mantine/core'
+import { type SyntheticEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+import { currentOf, useApply } from '../../ui/apply'
+import { Conflict } from '../../ui/Conflict'
+import { SaveBar } from '../../ui/SaveBar'
+import type { Lesson } from '../skills/queries'
+import { replaceLesson } from './lessons'
+
+export function LessonForm({
+  skill,
+  lesson,
+  onDone,
+  reload,
+}: {
+  skill: string
+  lesson: Lesson
+  onDone: () => void
+  reload: () => void
+}) {
+  const { t } = useTranslation('library')
+  const [text, setText] = useState(lesson.text)
+  // The version that was there when the form was opened, whatever is read again beneath it.
+  const [version, setVersion] = useState(lesson.version)
+  const [reason, setReason] = useState('')
+  const apply = useApply()
+  const current = currentOf(apply.fault)
+  const save = async (event: SyntheticEvent) => {
+    event.preventDefault()
+    const operations = [replaceLesson({ skill, lesson: lesson.lessonId, version }, text)]
+    const done = await apply.run({ kb: lesson.knowledgeBase?.id ?? '', operations, reason: reason.trim() })
+    if (done === null) return
+    onDone()
+    reload()
+  }
+  const seen = (shown: string) => {
+    if (current === null) return
+    setText(shown)
+    setVersion(current.version)
+    apply.forget()
+  }
+  return (
+    <form onSubmit={(event) => void save(event)} aria-label={t('editTitle')}>
+      <Stack gap="sm">
+        <Textarea
+          label={t('text')}
+          required
+          autosize
+          minRows={2}
+          maxLength={600}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        {current && (
+          <Conflict
+            mine={text}
+            theirs={current.text}
+            version={current.version}
+            onTakeTheirs={() => seen(current.text)}
+            onKeepMine={() => seen(text)}
+          />
+        )}
+        <SaveBar
+          reason={reason}
+          onReason={setReason}
+          fault={current ? undefined : apply.fault}
+          busy={apply.busy}
+          ready={text.trim() !== '' && current === null}
+          onCancel={onDone}
+        />
+      </Stack>
+    </form>
+  )
+}
