@@ -229,13 +229,15 @@ async def test_ten_thousand_selected_rows_do_not_freeze_the_page(console: Consol
 @pytest.mark.req("CO-9")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_it_can_be_used_by_everybody(console: Console, stage: Stage, scheme: str) -> None:
-    await (await Orion.write(stage)).correct(0, "Uses Kafka.")
+    orion = await Orion.write(stage)
+    for text in ("Uses Kafka.", "Uses Kafka heavily.", "Uses Kafka alone."):
+        await orion.correct(0, text)
     page = await console.open_as(stage.ana, AUDIT, color_scheme=scheme, viewport={"width": 320, "height": 800})
-    await expect(rows(page)).to_have_count(2)
+    await expect(rows(page)).to_have_count(4)
     assert await axe(page) == []
     assert await page.evaluate("() => document.documentElement.scrollWidth <= 320")
     wide = await console.open_as(stage.ana, AUDIT, color_scheme=scheme)
-    await expect(rows(wide)).to_have_count(2)
+    await expect(rows(wide)).to_have_count(4)
     if scheme == "light":
         await picture(wide, "audit")
 

@@ -1,5 +1,5 @@
 /** Whether the chains of the audit hold (CO-60). */
-import { Alert, Badge, Button, Modal, Stack, Table } from '@mantine/core'
+import { Alert, Badge, Button, Modal, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
 
@@ -47,6 +47,7 @@ function Chains({ found }: { found: Verification }) {
   const names = useBaseNames()
   const own = found.chains.filter((chain) => names.has(chain.poolId))
   const others = found.chains.filter((chain) => !names.has(chain.poolId))
+  const intact = others.filter((chain) => chain.ok).length
   return (
     <Stack>
       <Alert
@@ -65,13 +66,16 @@ function Chains({ found }: { found: Verification }) {
           {own.map((chain) => (
             <Row key={chain.poolId} name={names.get(chain.poolId) ?? ''} chain={chain} />
           ))}
-          {others.map((chain) => (
-            <Row key={chain.poolId} name={t('verify.other')} chain={chain} />
-          ))}
+          {others
+            .filter((chain) => !chain.ok)
+            .map((chain) => (
+              <Row key={chain.poolId} name={t('verify.other')} chain={chain} />
+            ))}
           {found.administration && <Row name={t('verify.administration')} chain={found.administration} />}
           {found.anchors && <Row name={t('verify.anchors')} chain={found.anchors} />}
         </Table.Tbody>
       </Table>
+      {intact > 0 && <Text size="sm">{t('verify.others', { count: intact })}</Text>}
     </Stack>
   )
 }
