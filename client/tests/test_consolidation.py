@@ -109,6 +109,8 @@ async def test_the_notes_are_rebuilt_newest_first_before_it_starts(world: World)
         "raw_memories/../../x",
         "",
         "a\0b",
+        "skills/a\x85b",
+        "skills/a\ud800b",
     ],
 )
 async def test_nothing_else_can_be_read_or_written(world: World, path: str) -> None:

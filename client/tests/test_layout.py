@@ -56,7 +56,8 @@ async def test_the_first_recorded_run_makes_the_layout_and_empties_nothing(world
 @pytest.mark.req("SB-23")
 @pytest.mark.parametrize("field", ["memories_dir", "sessions_dir"])
 @pytest.mark.parametrize(
-    "directory", ["", "  ", "/memories", ".", "./", "..", "a/../b", "../a", "a\\b", "a\nb", "a\0b"]
+    "directory",
+    ["", "  ", "/memories", ".", "./", "..", "a/../b", "../a", "a\\b", "a\nb", "a\0b", "a\x85b", "a\ud800b"],
 )
 def test_a_directory_outside_or_without_a_name_is_refused(field: str, directory: str) -> None:
     with pytest.raises(ValueError, match=field):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from unicodedata import category
 
 from rootward.errors import InvalidLayout, PathRefused
+
+_NO_PATH = frozenset({"Cc", "Cs"})
+"""Kinds of characters that no path has: a service and a local directory refuse the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +141,8 @@ def _problem(path: str) -> str | None:
         return "must not be empty"
     if path.startswith("/"):
         return "must be relative to the workspace"
-    if "\\" in path or any(ord(sign) < 32 or ord(sign) == 127 for sign in path):
-        return "must not hold a backslash or a control character"
+    if "\\" in path or any(category(sign) in _NO_PATH for sign in path):
+        return "must not hold a backslash, a control character or half of a character"
     if ".." in path.split("/"):
         return "must not hold '..'"
     return None if _joined(path) else "must name more than the workspace itself"
