@@ -380,3 +380,22 @@ async def test_the_audit_shows_what_changed_word_by_word_newest_first(console: C
     await expect(page.get_by_role("link", name="Open in the audit").first).to_have_attribute(
         "href", re.compile(r"/audit\?record=")
     )
+
+
+@pytest.mark.req("CO-8")
+async def test_a_page_is_not_left_by_accident_with_something_unsaved(console: Console, stage: Stage) -> None:
+    entry = await lin(stage)
+    page = await console.open(stage.ana, ONE, entry=entry)
+    form = await open_block(page, "Lin likes barbecue very much.")
+    text = form.get_by_role("textbox", name="Text")
+    await text.fill("Lin likes fish.")
+    await page.get_by_role("tab", name="Projection").click()
+    asked = page.get_by_role("dialog", name="Leave without saving?")
+    assert await axe(page) == []
+    await asked.get_by_role("button", name="Stay").click()
+    await expect(asked).to_have_count(0)
+    await expect(text).to_have_value("Lin likes fish.")
+    await page.get_by_role("tab", name="Projection").click()
+    await asked.get_by_role("button", name="Leave").click()
+    await expect(page).to_have_url(re.compile("/projection$"))
+    assert await stage.texts(entry) == ["Lin likes barbecue very much."]

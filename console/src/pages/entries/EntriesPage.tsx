@@ -10,6 +10,7 @@ import { useRead } from '../../api/useRead'
 import { mayCurate, useOwner } from '../../app/owner'
 import { comparePath } from '../../app/paths'
 import { useFilters } from '../../app/useFilters'
+import { KeepTyped } from '../../ui/KeepTyped'
 import { Rows } from '../../ui/Rows'
 import { CreateEntry } from './CreateEntry'
 import { EntryRows } from './EntryRows'
@@ -43,7 +44,9 @@ export function Component() {
           {mayCurate(owner) && <CreateEntry types={choices.data?.entryTypes ?? []} />}
         </Group>
       </Group>
-      <GuidePanel onSaved={choices.reload} />
+      <KeepTyped>
+        <GuidePanel onSaved={choices.reload} />
+      </KeepTyped>
       <Group align="end">
         <SearchField value={filters.get('q')} onChange={(q) => filters.set({ q })} />
         <Button variant="default" onClick={toggle} aria-expanded={opened} aria-controls="entry-filters">

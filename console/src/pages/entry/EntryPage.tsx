@@ -10,6 +10,7 @@ import { NotFound } from '../../app/NotFound'
 import { useOwner } from '../../app/owner'
 import { EDITOR_PAGES, type EditorPage, entryPath, tabPath } from '../../app/paths'
 import { useBaseName } from '../../ui/baseName'
+import { KeepTyped } from '../../ui/KeepTyped'
 import { Mark } from '../../ui/Mark'
 import { Loading, Remote } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
@@ -49,37 +50,39 @@ function OneEntry({ entry, page, reload }: { entry: Entry; page: EditorPage; rel
   const open = useMemo(() => ({ entry, reload, mayEdit }), [entry, reload, mayEdit])
   return (
     <OpenEntry value={open}>
-      <Stack>
-        <Heading />
-        <Mirrored />
-        <Tabs
-          value={page}
-          keepMounted={false}
-          onChange={(to) => void navigate(entryPath(owner.id, entry.id, (to ?? 'edit') as EditorPage))}
-        >
-          <Tabs.List aria-label={t('pagesLabel')}>
-            {EDITOR_PAGES.map((one) => (
-              <Tabs.Tab key={one} value={one}>
-                {t(`pages.${one}`)}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-          <Tabs.Panel value="edit" pt="md">
-            <EditPage />
-          </Tabs.Panel>
-          <Tabs.Panel value="projection" pt="md">
-            <ProjectionPage />
-          </Tabs.Panel>
-          <Tabs.Panel value="audit" pt="md">
-            <EntryAudit />
-          </Tabs.Panel>
-          <Tabs.Panel value="relations" pt="md">
-            <Suspense fallback={<Loading />}>
-              <Relations />
-            </Suspense>
-          </Tabs.Panel>
-        </Tabs>
-      </Stack>
+      <KeepTyped>
+        <Stack>
+          <Heading />
+          <Mirrored />
+          <Tabs
+            value={page}
+            keepMounted={false}
+            onChange={(to) => void navigate(entryPath(owner.id, entry.id, (to ?? 'edit') as EditorPage))}
+          >
+            <Tabs.List aria-label={t('pagesLabel')}>
+              {EDITOR_PAGES.map((one) => (
+                <Tabs.Tab key={one} value={one}>
+                  {t(`pages.${one}`)}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+            <Tabs.Panel value="edit" pt="md">
+              <EditPage />
+            </Tabs.Panel>
+            <Tabs.Panel value="projection" pt="md">
+              <ProjectionPage />
+            </Tabs.Panel>
+            <Tabs.Panel value="audit" pt="md">
+              <EntryAudit />
+            </Tabs.Panel>
+            <Tabs.Panel value="relations" pt="md">
+              <Suspense fallback={<Loading />}>
+                <Relations />
+              </Suspense>
+            </Tabs.Panel>
+          </Tabs>
+        </Stack>
+      </KeepTyped>
     </OpenEntry>
   )
 }

@@ -9,6 +9,7 @@ import { useOwner } from '../../../app/owner'
 import { currentOf } from '../../../ui/apply'
 import { Conflict } from '../../../ui/Conflict'
 import { FaultNotice } from '../../../ui/FaultNotice'
+import { useTyping } from '../../../ui/KeepTyped'
 import { Markdown } from '../../../ui/Markdown'
 import type { Guide } from './GuidePanel'
 import { partsOf, placeOf } from './outline'
@@ -28,6 +29,8 @@ export function GuideEditor({
   const owner = useOwner()
   const field = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState(guide?.text ?? t('guide.outline'))
+  const [initial] = useState(text)
+  useTyping(text !== initial)
   const [version, setVersion] = useState(guide?.version ?? 0)
   const write = useWrite(SET_GUIDE)
   const save = async (event: SyntheticEvent) => {

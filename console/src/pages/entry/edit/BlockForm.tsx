@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { currentOf, useApply } from '../../../ui/apply'
 import { Conflict } from '../../../ui/Conflict'
+import { useTyping } from '../../../ui/KeepTyped'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
 import { type Block, useOpenEntry, type Version } from '../entry'
@@ -24,7 +25,9 @@ import { PickedQuotes } from './PickedQuotes'
 export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void }) {
   const { t } = useTranslation('entry')
   const { entry, reload } = useOpenEntry()
-  const [draft, setDraft] = useState<BlockDraft>(block ? draftOf(block.current) : EMPTY_BLOCK)
+  const [initial] = useState<BlockDraft>(block ? draftOf(block.current) : EMPTY_BLOCK)
+  const [draft, setDraft] = useState(initial)
+  useTyping(draft !== initial)
   // What was there when the form was opened, whatever is read again beneath it: nothing unseen is overwritten.
   const [base, setBase] = useState({ version: block?.current.version ?? 0, of: block?.current })
   const [reason, setReason] = useState('')

@@ -17,6 +17,7 @@ import { useRead } from '../../../api/useRead'
 import { useOwner } from '../../../app/owner'
 import { currentOf, useApply } from '../../../ui/apply'
 import { Conflict } from '../../../ui/Conflict'
+import { useTyping } from '../../../ui/KeepTyped'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
 import { type Entry, useOpenEntry } from '../entry'
@@ -34,6 +35,7 @@ export function MetadataForm({ onDone }: { onDone: () => void }) {
   const check = useDraftCheck()
   const apply = useApply()
   const put = (change: Partial<MetadataDraft>) => setDraft((before) => ({ ...before, ...change }))
+  useTyping(draft !== base.data)
   const operations = editMetadata(entry.id, base.version, base.data, draft)
   const conflict = currentOf(apply.fault)
   const save = async (event: SyntheticEvent) => {

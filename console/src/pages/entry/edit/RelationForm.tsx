@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useApply } from '../../../ui/apply'
 import { EntrySelect, type FoundEntry } from '../../../ui/EntrySelect'
+import { useTyping } from '../../../ui/KeepTyped'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
 import { useOpenEntry } from '../entry'
@@ -24,6 +25,7 @@ export function RelationForm({ onDone, onCancel }: { onDone: () => void; onCance
   const [quotes, setQuotes] = useState<Picked[]>([])
   const [note, setNote] = useState('')
   const [reason, setReason] = useState('')
+  useTyping(type !== '' || object !== null || quotes.length > 0 || note !== '')
   const check = useDraftCheck()
   const apply = useApply()
   const evidence = words === 'source' ? (quotes[0] ?? null) : null
