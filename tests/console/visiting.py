@@ -138,10 +138,17 @@ class Console:
         self.complaints.append(what)
 
 
-async def picture(page: Page, name: str, *, folder: Path | None = None) -> Path:
-    """Keep a picture of a page; with ``ROOTWARD_TEST_PICTURES=1`` it is the one that the documentation shows."""
-    place = folder or (PICTURES if os.environ.get("ROOTWARD_TEST_PICTURES") else LEFT / "pictures")
-    place.mkdir(parents=True, exist_ok=True)
-    file = place / f"{name}.png"
+async def picture(page: Page, name: str) -> Path:
+    """Keep a picture of a page in `LEFT`, to be looked at after the tests."""
+    return await _keep(page, LEFT / "pictures", name)
+
+
+async def publish(page: Page, name: str) -> Path:
+    """The same; with ``ROOTWARD_TEST_PICTURES=1`` it is the one that the documentation shows."""
+    return await _keep(page, PICTURES if os.environ.get("ROOTWARD_TEST_PICTURES") else LEFT / "pictures", name)
+
+
+async def _keep(page: Page, folder: Path, name: str) -> Path:
+    file = folder / f"{name}.png"  # the browser makes the folder
     await page.screenshot(path=file)
     return file
