@@ -49,7 +49,7 @@ from tools.console import NotBuilt, Places
 from tools.console import build as build_console
 
 EDGES, LAYERS = 1_000_000, 10
-ENTRIES, AT_ONCE = 2_000, 10
+ENTRIES, ENTRIES_LEAST, AT_ONCE = 2_000, 60, 10
 STATED, INFERRED, OVER = 32, 8, 3
 """Blocks of the chain: stated on two messages each, deductions on four of those, one on all, two more on that."""
 MOST_NODES, MOST_KIB = 50, 350
@@ -142,7 +142,7 @@ async def fill(store: Store, world: TeamWorld, scale: float) -> NodeId:
         await layer.write(store)
     told = time.perf_counter()
     print(f"{edges:,} edges in {told - began:.0f} s", flush=True)
-    count = scaled(ENTRIES, scale, 60)
+    count = scaled(ENTRIES, scale, ENTRIES_LEAST)
     messages = iter(await _messages(world, count + 2 * STATED))
     entries = [_entry(number, next(messages)) for number in range(count)]
     for first in range(0, count, AT_ONCE):
@@ -164,8 +164,14 @@ async def _messages(world: TeamWorld, count: int) -> list[Json]:
 
 def _entry(number: int, citation: Json) -> Json:
     talk = Talk(seed=number)
-    name = f"{WORDS[3_000 + number]} {WORDS[9_000 + number]}"
-    return create(name, block(f"{talk.sentence(15)}.", citation), summary=talk.sentence(8))
+    return create(
+        f"{WORDS[3_000 + number]} {_mark(number)}", block(f"{talk.sentence(15)}.", citation), summary=talk.sentence(8)
+    )
+
+
+def _mark(number: int) -> str:
+    """Return the word of one entry that no other has."""
+    return f"qx{number:04d}"
 
 
 async def _chain(world: TeamWorld, said: list[Json]) -> NodeId:
@@ -266,7 +272,7 @@ async def listed(page: Page, rounds: int) -> Timing:
     search, watch = page.get_by_role("searchbox"), Watch(page=page)
     for number in range(rounds + WARM_UP):
         await search.fill("")
-        word = WORDS[3_000 + number % 60]
+        word = _mark(number % ENTRIES_LEAST)
         await search.press_sequentially(word[:-1])
         await watch.round(lambda: page.evaluate(TYPED, [word[-1], word]))  # noqa: B023
     return watch.result()
