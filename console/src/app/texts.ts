@@ -29,7 +29,8 @@ export const en = {
   signedInAs: 'Signed in as {{name}}',
   signIn: {
     title: 'Sign in',
-    intro: '`rootward serve` printed a token; an administrator can make another.',
+    intro:
+      'When the server starts it says in which files tokens lie, such as data/admin.token. An administrator can make another.',
     token: 'Token',
     button: 'Sign in',
     oidc: 'Sign in with {{issuer}}',
@@ -79,7 +80,7 @@ export const zh: Same<typeof en> = {
   signedInAs: '已登录:{{name}}',
   signIn: {
     title: '登录',
-    intro: '`rootward serve` 启动时会打印令牌;管理员也可以另外签发。',
+    intro: '服务启动时会说明令牌存放在哪些文件里,例如 data/admin.token;管理员也可以另外签发。',
     token: '令牌',
     button: '登录',
     oidc: '通过 {{issuer}} 登录',

@@ -1,14 +1,12 @@
 /** The entries of an owner: the guide above, the search, the list (CO-11 to CO-13, CO-31). */
-import { Anchor, Button, Collapse, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Collapse, Group, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link } from 'react-router'
 
 import { usePages } from '../../api/usePages'
 import { useRead } from '../../api/useRead'
 import { mayCurate, useOwner } from '../../app/owner'
-import { comparePath } from '../../app/paths'
 import { useFilters } from '../../app/useFilters'
 import { KeepTyped } from '../../ui/KeepTyped'
 import { Rows } from '../../ui/Rows'
@@ -23,7 +21,6 @@ import { SearchField } from './SearchField'
 export function Component() {
   const { t } = useTranslation('entries')
   const { t: ui } = useTranslation('ui')
-  const { t: shell } = useTranslation()
   const owner = useOwner()
   const filters = useFilters(FILTERS)
   const narrowed = NARROWING.filter((name) => filters.get(name) !== '').length
@@ -37,12 +34,7 @@ export function Component() {
         <Title order={2} size="h4">
           {t('title')}
         </Title>
-        <Group gap="xs">
-          <Anchor component={Link} to={comparePath(owner.id)} size="sm">
-            {shell('compare')}
-          </Anchor>
-          {mayCurate(owner) && <CreateEntry types={choices.data?.entryTypes ?? []} />}
-        </Group>
+        {mayCurate(owner) && <CreateEntry types={choices.data?.entryTypes ?? []} />}
       </Group>
       <KeepTyped>
         <GuidePanel onSaved={choices.reload} />
