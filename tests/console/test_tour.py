@@ -39,10 +39,10 @@ async def test_the_trace_of_a_belief_of_the_sample(sample_console: Console, samp
     await page.get_by_role("main").get_by_role("link", name="Trace The train takes").click()
     await expect(page.get_by_role("heading", name="Trace: Statement")).to_be_visible()
     await expect(page.get_by_role("img", name="Graph of")).to_be_visible()
+    await publish(page, "trace")
     await page.get_by_role("button", name="Why can I see this?").first.click()
     await expect(page.get_by_role("region", name="Why you can see this").get_by_role("listitem").first).to_be_visible()
     assert await axe(page) == []
-    await publish(page, "trace")
 
 
 async def test_relations_and_two_moments_of_the_sample(sample_console: Console, sample: Sample) -> None:
