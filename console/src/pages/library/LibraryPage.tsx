@@ -1,16 +1,20 @@
 /** The Agent Library: the Skills of an Agent, and the lessons on them where they are changed (CO-84). */
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
 
+import { usePages } from '../../api/usePages'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
 import { OwnerScope } from '../../app/OwnerScope'
 import { tabPath } from '../../app/paths'
 import { useFilters } from '../../app/useFilters'
-import { Remote } from '../../ui/Remote'
+import { FaultNotice } from '../../ui/FaultNotice'
+import { Loading, Remote } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
-import { LIBRARY } from './queries'
+import { OVERLAYS } from '../skills/queries'
+import { SKILLS } from './queries'
 import { SkillCard } from './SkillCard'
 
 export function Component() {
@@ -24,7 +28,8 @@ function Library() {
   const { t } = useTranslation('library')
   const owner = useOwner()
   const filters = useFilters(FILTERS)
-  const read = useRead(LIBRARY, { agent: owner.id })
+  const read = useRead(SKILLS, {})
+  const overlays = useOverlays(owner.id)
   const chosen = filters.get('skill')
   return (
     <Stack>
@@ -43,20 +48,32 @@ function Library() {
           </Anchor>
         </Text>
       )}
-      <Remote read={read} pick={(data) => data}>
-        {({ skills, skillOverlays }) => {
+      {overlays.fault && <FaultNotice fault={overlays.fault} retry={overlays.reload} />}
+      <Remote read={read} pick={(data) => data.skills}>
+        {(skills) => {
           const shown = skills.filter((skill) => chosen === '' || skill.slug === chosen)
+          if (overlays.rows === undefined) return overlays.fault ? null : <Loading />
           if (shown.length === 0) return <Text c="dimmed">{t('none')}</Text>
           return shown.map((skill) => (
             <SkillCard
               key={skill.id}
               skill={skill}
-              overlay={skillOverlays.edges.find(({ node }) => node.slug === skill.slug)?.node}
-              reload={read.reload}
+              overlay={overlays.rows?.find(({ slug }) => slug === skill.slug)}
+              reload={overlays.reload}
             />
           ))
         }}
       </Remote>
     </Stack>
   )
+}
+
+/** All Overlays of the Agent, page by page: each holds its lessons. */
+function useOverlays(agent: string) {
+  const pages = usePages(OVERLAYS, { owner: agent, after: null }, (data) => data.skillOverlays)
+  const { hasMore, loadingMore, fault, more } = pages
+  useEffect(() => {
+    if (hasMore && !loadingMore && !fault) more()
+  }, [hasMore, loadingMore, fault, more])
+  return pages
 }

@@ -1,6 +1,6 @@
 /** What the Agent Library asks of the API beside the Overlays. */
 import { type FragmentOf, graphql } from '../../api/graphql'
-import { LESSON, OVERLAY } from '../skills/queries'
+import { LESSON } from '../skills/queries'
 
 export const SKILL = graphql(`
   fragment SkillParts on Skill @_unmask {
@@ -14,22 +14,15 @@ export const SKILL = graphql(`
 
 export type Skill = FragmentOf<typeof SKILL>
 
-export const LIBRARY = graphql(
+export const SKILLS = graphql(
   `
-    query Library($agent: ID!) {
+    query Skills {
       skills {
         ...SkillParts
       }
-      skillOverlays(ownerId: $agent, first: 100) {
-        edges {
-          node {
-            ...OverlayParts
-          }
-        }
-      }
     }
   `,
-  [SKILL, OVERLAY],
+  [SKILL],
 )
 
 export const LESSON_VERSIONS = graphql(
