@@ -4,27 +4,44 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-const PAUSE_MS = 80
+const PAUSE_MS = 150
 
 export function SearchField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const { t } = useTranslation('entries')
-  const [typed, setTyped] = useState({ text: value, from: value })
-  // What the address says wins over what was typed before it changed.
-  if (typed.from !== value && typed.text.trim() !== value) setTyped({ text: value, from: value })
+  const [typed, setTyped] = useState(value)
+  const [typing, setTyping] = useState(false)
   const ask = useDebouncedCallback(onChange, PAUSE_MS)
-  const write = (text: string) => {
-    setTyped({ text, from: value })
-    ask(text.trim())
-  }
+  // Who types is not interrupted by the address, which follows him; else the field shows what the address says.
+  const shown = typing ? typed : value
   return (
     <TextInput
       type="search"
       label={t('search')}
       placeholder={t('searchHint')}
-      value={typed.text}
-      onChange={(event) => write(event.currentTarget.value)}
+      value={shown}
+      onFocus={() => {
+        setTyped(value)
+        setTyping(true)
+      }}
+      onBlur={() => {
+        ask.flush()
+        setTyping(false)
+      }}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        ask(event.currentTarget.value.trim())
+      }}
       rightSection={
-        typed.text !== '' && <CloseButton size="sm" aria-label={t('searchClear')} onClick={() => write('')} />
+        shown !== '' && (
+          <CloseButton
+            size="sm"
+            aria-label={t('searchClear')}
+            onClick={() => {
+              setTyped('')
+              onChange('')
+            }}
+          />
+        )
       }
       flex={1}
       miw={220}
