@@ -17,6 +17,7 @@ MAX_ID: Final = 256
 DEFAULT_NEAREST: Final = 10
 MAX_NEAREST: Final = 100
 _CHECK_BYTES: Final = 8
+_MAX_OFFSET: Final = 2**31 - 1
 
 
 def checked_text(text: str, limits: MemoryLimits) -> str:
@@ -87,7 +88,10 @@ def offset_of(memory: NodeId, cursor: str | None) -> int:
         data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         if data[:_CHECK_BYTES] != _check(memory, data[_CHECK_BYTES:]):
             raise ValueError
-        return int(data[_CHECK_BYTES:])
+        offset = int(data[_CHECK_BYTES:])
+        if not 0 <= offset <= _MAX_OFFSET:  # the check value is no secret: somebody may make up what it fits
+            raise ValueError
+        return offset
     except (ValueError, binascii.Error):
         raise invalid("cursor", "is one that this list gave") from None
 

@@ -206,7 +206,7 @@ def _cursor(ref: NodeId, place: int) -> str:
 def _place(ref: NodeId, cursor: str, most: int) -> int:
     try:
         of, place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise CursorInvalid("use a cursor of an earlier page of the same ref", field="after") from error
     if of != ref or not isinstance(place, int) or isinstance(place, bool) or not 0 <= place <= most:
         raise CursorInvalid("use a cursor of an earlier page of the same ref", field="after")

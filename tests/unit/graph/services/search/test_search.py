@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -298,6 +299,8 @@ async def test_browse_opens_entries_and_conversations_inside_the_read_set(world:
         await browse(world, source, after="x", before="y")
     with pytest.raises(BadInput):
         await browse(world, source, after="bm90IGEgY3Vyc29y")
+    with pytest.raises(BadInput):
+        await browse(world, source, after=base64.urlsafe_b64encode(b"[" * 100_000).decode())
 
 
 async def _plain_order(world: TeamWorld) -> None:
