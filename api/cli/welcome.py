@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from api.cli.places import Signed, read_sample, signed
 from api.console.routes import is_there
@@ -32,6 +33,7 @@ class Welcome:
 
     Attributes:
         address: where the server listens.
+        taken: the port that it should have had and that another program has; None otherwise.
         console: whether there is one to look at.
         place: of the data, for people to read.
         command: how this program is called from the same folder.
@@ -43,6 +45,7 @@ class Welcome:
     """
 
     address: str
+    taken: int | None
     console: bool
     place: str
     command: str
@@ -55,7 +58,7 @@ class Welcome:
     def lines(self) -> list[str]:
         """Return the lines to print."""
         found = [
-            f"Rootward is running at {self.address}",
+            f"Rootward is running at {self.address}" + (f" (port {self.taken} is taken)" if self.taken else ""),
             *([f"  Console: {self.address}/console/ (sign in with a token)"] if self.console else []),
             f"  GraphQL: {self.address}/graphql",
             f"  Data:    {self.place}",
@@ -124,6 +127,7 @@ def welcome(
     sample = read_sample(settings.data_dir)
     return Welcome(
         address=address,
+        taken=_taken(settings, address),
         console=is_there(settings),
         place=_place(settings),
         command=command_line(environ),
@@ -133,6 +137,11 @@ def welcome(
         dreamed=sample["dreamed"],
         light=light,
     )
+
+
+def _taken(settings: Settings, address: str) -> int | None:
+    wanted, got = settings.server.port, urlsplit(address).port
+    return wanted if got and wanted not in (0, got) else None
 
 
 def _counted(number: int, noun: str) -> str:

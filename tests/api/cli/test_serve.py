@@ -143,6 +143,18 @@ def test_a_start_names_the_console_where_there_is_one(tmp_path: Path) -> None:
     assert f"Console: {address}/console/" in said()
 
 
+@pytest.mark.parametrize(
+    ("address", "first"),
+    [
+        ("http://127.0.0.1:8000", "Rootward is running at http://127.0.0.1:8000"),
+        ("http://127.0.0.1:8001", "Rootward is running at http://127.0.0.1:8001 (port 8000 is taken)"),
+    ],
+)
+def test_a_start_says_why_it_has_another_port(tmp_path: Path, address: str, first: str) -> None:
+    settings = Settings.model_validate({"data_dir": tmp_path, "server": {"port": 8000}})
+    assert welcome(settings, address, show_tokens=False, environ={}).lines()[0] == first
+
+
 @pytest.mark.req("AD-39")
 def test_a_second_process_names_the_owner_and_exits_three(sample: Server) -> None:
     for command in (("serve",), ("worker",), ("init",)):
