@@ -181,7 +181,8 @@ def connect(path: Path, *, writing: bool, durable: bool, vfs: str | None = None)
 def _vectors() -> str:
     """Return where the library that SQLite loads lies in its package, which itself would load NumPy (10 MiB)."""
     package = find_spec("sqlite_vec")
-    assert package is not None and package.origin is not None
+    assert package is not None
+    assert package.origin is not None
     return str(Path(package.origin).with_name("vec0"))
 
 
