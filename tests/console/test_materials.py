@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, Request, Route, expect
+from strawberry import ID
 
 from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports
+from api.graphql.ids import to_node
 from dreaming.connectors import sync_connector
 from dreaming.worker import Worker
+from graph.model.nodes.evidence import LearningState
 from graph.model.nodes.knowledge import KbKind
 from graph.rules.pools import new_base
 from graph.services.knowledge.bases import ensure_base
@@ -21,6 +24,7 @@ from graph.services.knowledge.connectors import arrange_syncs
 from graph.store.port import Store, Writer
 from tests.acceptance.stage import Stage
 from tests.console.axe import axe
+from tests.console.test_dreaming import passing
 from tests.console.test_mirrors import CREATE
 from tests.console.visiting import Console, picture
 from tests.support.held_clock import HeldClock
@@ -182,6 +186,29 @@ async def test_a_failed_file_is_downloaded_unchanged_and_retried(
     assert found["material"] == {"state": "QUEUED", "code": None}
     await expect(learning.get_by_role("button", name="Retry learning")).to_have_count(0)
     assert await axe(page) == []
+
+
+@pytest.mark.req("CO-38")
+async def test_an_open_file_tells_how_its_learning_goes_on(console: Console, stage: Stage, clock: HeldClock) -> None:
+    material = await kept(stage, "kiln.txt", TEXT.encode())
+    page = await console.open(stage.ana, TAB + "/{material}", material=material)
+    state = page.get_by_role("region", name="Learning").get_by_role("status")
+    await expect(state).to_contain_text("queued")
+    for to, shown in ((LearningState.RUNNING, "learning"), (LearningState.SUCCEEDED, "learned")):
+        await set_state(stage, material, to)
+        async with passing(clock):
+            await expect(state).to_contain_text(shown)
+    await expect(page.get_by_role("region", name="Entries that cite it")).to_contain_text("No entry cites it yet.")
+
+
+async def set_state(stage: Stage, material: str, state: LearningState) -> None:
+    """Let the learning of a material go on as a worker would."""
+    node, now = to_node(ID(material), stage.world.workspace), stage.world.deps.now()
+
+    async def work(writer: Writer) -> None:
+        await writer.patch(node, {"learning_state": str(state), "learning_at": now})
+
+    await stage.world.deps.store.transact(work)
 
 
 @pytest.mark.req("CO-38", "CO-41")
