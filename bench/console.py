@@ -62,7 +62,8 @@ window.until = (act, done) => new Promise((resolve, reject) => {
   act()
   const end = () => resolve(performance.now() - began)
   const look = () => {
-    if (performance.now() - began > 60000) reject(new Error(`not seen: ${done}`))
+    if (performance.now() - began > 60000)
+      reject(new Error(`not seen: ${done}; but: ${document.body.innerText.slice(0, 600)}`))
     else requestAnimationFrame(done() ? end : look)
   }
   look()
@@ -347,9 +348,11 @@ async def main() -> int:
         store = EmbeddedStore(Path(folder) / "bench.db", clock=SystemClock())
         async with async_playwright() as playwright, served(store, Path(folder)) as desk:
             browser = await chromium.launch(playwright, executable)
-            await measure(browser, desk, await fill(store, desk.world, scale), scale, table)
-            await browser.close()
-    table.print()
+            try:
+                await measure(browser, desk, await fill(store, desk.world, scale), scale, table)
+            finally:
+                table.print()
+                await browser.close()
     return 0
 
 
