@@ -186,6 +186,18 @@ async def test_a_failed_file_is_downloaded_unchanged_and_retried(
     assert found["material"] == {"state": "QUEUED", "code": None}
     await expect(learning.get_by_role("button", name="Retry learning")).to_have_count(0)
     assert await axe(page) == []
+    narrow = await console.open_as(
+        stage.ana, path_of(console, material), locale="zh-CN", viewport={"width": 320, "height": 800}
+    )
+    await expect(narrow.get_by_role("button", name="下载原文件")).to_be_visible()
+    assert await narrow.evaluate("() => document.documentElement.scrollWidth") <= 320
+    await narrow.screenshot(path=tmp_path / "material-narrow.png", full_page=True)
+    assert await axe(narrow) == []
+
+
+def path_of(console: Console, material: str) -> str:
+    """Return the path of a material's page."""
+    return f"/knowledge/{console.owner}/materials/{material}"
 
 
 @pytest.mark.req("CO-38")
