@@ -51,6 +51,16 @@ async def test_one_click_leads_from_a_block_to_the_words_that_it_rests_on(
 
 
 @pytest.mark.req("CO-16")
+async def test_who_follows_a_citation_is_shown_the_words_and_who_said_them(console: Console, stage: Stage) -> None:
+    entry, _ = await statement(stage)
+    page = await console.open(stage.ana, "/knowledge/{owner}/entries/{entry}", entry=entry)
+    await page.get_by_role("main").get_by_role("link", name="Message of").first.click()
+    told = page.get_by_role("region", name="Message")
+    await expect(told.get_by_text(SAID)).to_be_visible()
+    await expect(told.get_by_role("row", name="By")).to_be_visible()
+
+
+@pytest.mark.req("CO-16")
 async def test_a_trace_is_shown_in_both_forms_and_both_schemes_without_a_fault_for_anybody(
     console: Console, stage: Stage
 ) -> None:

@@ -75,7 +75,7 @@ function Heading({ trace }: { trace: Trace }) {
 function Loaded({ trace, direction }: { trace: Trace; direction: Direction }) {
   const { t } = useTranslation('trace')
   const filters = useFilters(FILTERS)
-  const [selected, setSelected] = useState<string | null>(null)
+  const [selected, setSelected] = useState(() => itsWords(trace))
   const picture = useRef<PictureHandle>(null)
   const links = useMemo(() => linksShown(trace.known, trace.view), [trace.known, trace.view])
   const asList = filters.get('view') === 'list'
@@ -128,7 +128,7 @@ function Loaded({ trace, direction }: { trace: Trace; direction: Direction }) {
       </Group>
       {trace.fault && <FaultNotice fault={trace.fault} />}
       {filters.get('why') && (
-        <Paper withBorder p="md">
+        <Paper withBorder p="md" className="why" tabIndex={0}>
           <WhyVisible id={filters.get('why')} nodes={trace.known.nodes} />
         </Paper>
       )}
@@ -150,6 +150,11 @@ function Loaded({ trace, direction }: { trace: Trace; direction: Direction }) {
       </Grid>
     </>
   )
+}
+
+/** The root, if it is a source: who follows a citation is shown the words at once. */
+function itsWords({ known }: Trace): string | null {
+  return known.nodes.get(known.root)?.__typename === 'Source' ? known.root : null
 }
 
 function Selected({

@@ -121,12 +121,15 @@ type FactName = 'said' | 'recorded' | 'by' | 'version' | 'reason'
 
 function factsOf(detail: Detail): readonly (readonly [FactName, React.ReactNode])[] {
   switch (detail.__typename) {
-    case 'Source':
+    case 'Source': {
+      const by = detail.author?.displayName ?? detail.speakerName
       return [
+        ...(by ? ([['by', <Told key="by">{by}</Told>]] as const) : []),
         ['said', <When key="said" at={detail.occurredAt} />],
         ['recorded', <When key="recorded" at={detail.recordedAt} />],
         ['version', String(detail.sourceVersion)],
       ]
+    }
     case 'BlockVersion':
       return [
         ['by', <Told key="by">{detail.modifier.displayName}</Told>],

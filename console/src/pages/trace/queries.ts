@@ -125,6 +125,10 @@ export const NODE_DETAIL = graphql(`
         latest
         occurredAt
         recordedAt
+        speakerName
+        author {
+          displayName
+        }
       }
       ... on BlockVersion {
         basis
