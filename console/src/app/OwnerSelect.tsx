@@ -3,6 +3,7 @@ import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 
+import { named } from '../ui/invisible'
 import type { Owner } from './owner'
 import { type Tab, tabPath } from './paths'
 import { useOwners } from './useOwners'
@@ -11,7 +12,7 @@ export function OwnerSelect({ owner, tab }: { owner: Owner; tab: Tab }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const owners = useOwners()
-  const known = (owners.rows ?? []).map((one) => ({ value: one.id, label: one.displayName }))
+  const known = (owners.rows ?? []).map((one) => ({ value: one.id, label: named(one.displayName) }))
   const listed = known.some((one) => one.value === owner.id)
   return (
     <Select
@@ -20,7 +21,7 @@ export function OwnerSelect({ owner, tab }: { owner: Owner; tab: Tab }) {
       searchable
       allowDeselect={false}
       nothingFoundMessage={t('ownerNone')}
-      data={listed ? known : [{ value: owner.id, label: owner.name }, ...known]}
+      data={listed ? known : [{ value: owner.id, label: named(owner.name) }, ...known]}
       value={owner.id}
       onChange={(chosen) => {
         if (chosen !== null && chosen !== owner.id) void navigate(tabPath(chosen, tab))

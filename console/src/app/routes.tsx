@@ -1,5 +1,5 @@
 /** Which page is at which address; each is loaded when it is first opened. */
-import { createBrowserRouter } from 'react-router'
+import { createBrowserRouter, Navigate } from 'react-router'
 
 import { Crashed } from './Crashed'
 import { Home } from './Home'
@@ -23,6 +23,7 @@ export const createRoutes = () =>
             Component: Knowledge,
             ErrorBoundary: Crashed,
             children: [
+              { index: true, element: <Navigate to="entries" replace /> },
               { path: 'entries', lazy: () => import('../pages/entries/EntriesPage') },
               { path: 'entries/:entry/:page?', lazy: () => import('../pages/entry/EntryPage') },
               { path: 'materials/:material?', lazy: () => import('../pages/materials/MaterialsPage') },

@@ -15,8 +15,10 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  // The heads of dialogs are no banners of the page.
   components: {
+    // Open menus belong to the part of the page that they are opened in, and hold only items (CO-9).
+    Menu: { defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } },
+    // The heads of dialogs are no banners of the page.
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },
   },

@@ -1,6 +1,6 @@
 /** Where an identity provider sends the browser back to. */
 import { useEffect, useRef, useState } from 'react'
-import { useNavigate } from 'react-router'
+import { Navigate, useNavigate } from 'react-router'
 
 import type { Fault } from '../api/fault'
 import { useConfig } from '../app/ConfigGate'
@@ -32,5 +32,7 @@ export function Component() {
         })
       })
   }, [oidc, session, navigate])
+  // Nobody is sent here by a provider that there is not.
+  if (!oidc) return <Navigate to="/" replace />
   return fault ? <FaultNotice fault={fault} /> : <Loading />
 }

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { graphql } from '../api/graphql'
 import { useRead } from '../api/useRead'
 import { useOwner } from '../app/owner'
+import { named } from './invisible'
 
 const FOUND = graphql(`
   query EntriesFound($owner: ID!, $filter: EntryFilter) {
@@ -49,7 +50,7 @@ export function EntrySelect({
   const [typed, setTyped] = useState('')
   const [text] = useDebouncedValue(typed, 150)
   // What stands in the field once something is chosen is its name, and no question.
-  const asked = value !== null && text === value.name ? '' : text
+  const asked = value !== null && text === named(value.name) ? '' : text
   const read = useRead(FOUND, { owner: owner.id, filter: asked.trim() === '' ? null : { text: asked } })
   const found = (read.data?.entries.edges ?? [])
     .map(({ node }): FoundEntry => ({ ...node, base: node.knowledgeBase.id }))
@@ -62,7 +63,7 @@ export function EntrySelect({
       required
       searchable
       clearable
-      data={all.map((one) => ({ value: one.id, label: one.name }))}
+      data={all.map((one) => ({ value: one.id, label: named(one.name) }))}
       filter={({ options }) => options}
       value={value?.id ?? null}
       searchValue={typed}

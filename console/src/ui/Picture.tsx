@@ -5,6 +5,7 @@ import dagre from 'cytoscape-dagre'
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { named } from './invisible'
 import { pictureStyle } from './pictureStyle'
 
 cytoscape.use(dagre)
@@ -84,7 +85,7 @@ export function Picture({ label, elements, layout, selected, onSelect, ref }: Pi
         ref={box}
         className="picture"
         role="img"
-        aria-label={label}
+        aria-label={named(label)}
         data-nodes={elements.filter((one) => one.group === 'nodes').length}
       />
       <Group gap={4} mt={4}>
@@ -106,8 +107,14 @@ export function Picture({ label, elements, layout, selected, onSelect, ref }: Pi
   )
 }
 
+/** A canvas has no marks: what one cannot see, or what turns a text, is drawn by its name (CO-10). */
+function readable(element: ElementDefinition): ElementDefinition {
+  const label: unknown = element.data.label
+  return typeof label === 'string' ? { ...element, data: { ...element.data, label: named(label) } } : element
+}
+
 function draw(core: Core, elements: readonly ElementDefinition[], layout: PictureProps['layout']): void {
-  core.json({ elements: [...elements] })
+  core.json({ elements: elements.map(readable) })
   const options =
     layout === 'dagre'
       ? { name: 'dagre', rankDir: 'LR', nodeSep: 18, rankSep: 110, animate: false, fit: true, padding: 24 }

@@ -2,6 +2,7 @@
 import { useTranslation } from 'react-i18next'
 
 import { type FragmentOf, graphql, readFragment } from '../api/graphql'
+import { named } from './invisible'
 
 export const BASE = graphql(`
   fragment BaseName on KnowledgeBase {
@@ -17,6 +18,6 @@ export function useBaseName(): (base: FragmentOf<typeof BASE>) => string {
   return (masked) => {
     const base = readFragment(BASE, masked)
     const kind = t(`kb.${base.kind}`)
-    return base.channel ? `${kind} · ${base.channel.displayName}` : kind
+    return base.channel ? `${kind} · ${named(base.channel.displayName)}` : kind
   }
 }

@@ -7,6 +7,7 @@ import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { named } from '../../ui/invisible'
 import { shownTime } from '../../ui/When'
 import { CHOICES } from './documents'
 import { ACTOR_KINDS, type FilterName, FILTERS } from './filters'
@@ -124,7 +125,9 @@ function useBases(data: Choices | undefined): Option[] {
   const { t } = useTranslation('ui')
   return (data?.knowledgeBases.edges ?? []).map(({ node }) => ({
     value: node.id,
-    label: node.channel ? `${t(`kb.${node.kind}`)}: ${node.channel.displayName}` : t(`kb.${node.kind}`),
+    label: node.channel
+      ? `${t(`kb.${node.kind}`)}: ${named(node.channel.displayName)}`
+      : t(`kb.${node.kind}`),
   }))
 }
 
@@ -137,7 +140,7 @@ function useOperations(): Option[] {
 }
 
 const actors = (data: Choices | undefined): Option[] =>
-  (data?.auditActors ?? []).map(({ id, displayName }) => ({ value: id, label: displayName || id }))
+  (data?.auditActors ?? []).map(({ id, displayName }) => ({ value: id, label: named(displayName) || id }))
 
 function useRuns(data: Choices | undefined): Option[] {
   const { t, i18n } = useTranslation('audit')

@@ -12,6 +12,7 @@ import { useFilters } from '../../app/useFilters'
 import { EntrySelect } from '../../ui/EntrySelect'
 import { FaultNotice } from '../../ui/FaultNotice'
 import { Loading } from '../../ui/Remote'
+import { momentIn } from '../../ui/moment'
 import { compare, differs, mentions } from './differences'
 import { Moment } from './Moment'
 import { OneComparison } from './OneComparison'
@@ -25,8 +26,8 @@ export function Component() {
   const { t } = useTranslation('compare')
   const filters = useFilters(FILTERS)
   const [monthAgo] = useState(() => new Date(Date.now() - MONTH_MS).toISOString())
-  const then = filters.get('then') || monthAgo
-  const later = filters.get('later')
+  const then = momentIn(filters.get('then')) || monthAgo
+  const later = momentIn(filters.get('later'))
   const wrong = later !== '' && Date.parse(later) <= Date.parse(then)
   return (
     <Stack gap="sm">

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { ResultOf } from '../../api/graphql'
 import type { Filters } from '../../app/useFilters'
 import { useBaseName } from '../../ui/baseName'
+import { named } from '../../ui/invisible'
 import { type EntryFilterName, NARROWING } from './filter'
 import type { CHOICES } from './queries'
 
@@ -25,7 +26,10 @@ export function FilterPanel({
     value: node.id,
     label: baseName(node),
   }))
-  const authors = (choices?.entryAuthors ?? []).map((who) => ({ value: who.id, label: who.displayName }))
+  const authors = (choices?.entryAuthors ?? []).map((who) => ({
+    value: who.id,
+    label: named(who.displayName),
+  }))
   const clear = () => filters.set(Object.fromEntries(NARROWING.map((name) => [name, null])))
   return (
     <>

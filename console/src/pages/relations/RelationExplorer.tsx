@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/useRead'
 import { useFilters } from '../../app/useFilters'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { momentIn } from '../../ui/moment'
 import { Loading } from '../../ui/Remote'
 import { asOf, believedRange, trueRange } from './clock'
 import { ClockSlider } from './ClockSlider'
@@ -20,14 +21,14 @@ const DEPTHS = ['1', '2', '3']
 export function RelationExplorer({ entryId }: { entryId: string }) {
   const { t } = useTranslation('relations')
   const filters = useFilters(FILTERS)
-  const depth = Number(filters.get('depth') || '1')
+  const depth = Number(DEPTHS.find((one) => one === filters.get('depth')) ?? '1')
   const types = filters.all('types')
   const whole = useRead(NEIGHBORHOOD, { id: entryId, depth, types: null, asOf: null })
   const narrowed = useRead(NEIGHBORHOOD, {
     id: entryId,
     depth,
     types: types.length === 0 ? null : types,
-    asOf: asOf(filters.get('recorded'), filters.get('valid')),
+    asOf: asOf(momentIn(filters.get('recorded')), momentIn(filters.get('valid'))),
   })
   const fault = whole.fault ?? narrowed.fault
   return (
@@ -80,14 +81,14 @@ function Clocks({ found }: { found: Neighborhood }) {
         label={t('recorded')}
         rest={t('now')}
         range={believedRange(found, now)}
-        value={filters.get('recorded')}
+        value={momentIn(filters.get('recorded'))}
         onChange={(recorded) => filters.set({ recorded })}
       />
       <ClockSlider
         label={t('valid')}
         rest={t('anyTime')}
         range={trueRange(found, now)}
-        value={filters.get('valid')}
+        value={momentIn(filters.get('valid'))}
         onChange={(valid) => filters.set({ valid })}
       />
       {moved && (

@@ -7,6 +7,7 @@ import { readFragment } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { useFilters } from '../../app/useFilters'
 import { useOwners } from '../../app/useOwners'
+import { named } from '../../ui/invisible'
 import { Remote } from '../../ui/Remote'
 import { AGENT_SETTINGS, SETTING, SETTINGS } from './documents'
 import { SettingModal } from './SettingModal'
@@ -47,7 +48,7 @@ function Scope({ agent, onChange }: { agent: string; onChange: (value: string | 
     <Select
       label={t('scope')}
       placeholder={t('workspace')}
-      data={owners.map(({ id, displayName }) => ({ value: id, label: displayName }))}
+      data={owners.map(({ id, displayName }) => ({ value: id, label: named(displayName) }))}
       value={agent === '' ? null : agent}
       onChange={onChange}
       clearable

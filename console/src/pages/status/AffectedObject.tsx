@@ -1,5 +1,5 @@
 /** What an alert is about, by its name; an entry leads to itself. */
-import { Anchor } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import { Link } from 'react-router'
 
 import type { ResultOf } from '../../api/graphql'
@@ -19,7 +19,11 @@ export function AffectedObject({ id }: { id: string }) {
       </Anchor>
     )
   const name = nameOf(node)
-  return name === '' ? null : <Told>{name}</Told>
+  return name === '' ? null : (
+    <Text size="sm" component="span">
+      <Told>{name}</Told>
+    </Text>
+  )
 }
 
 function nameOf(node: ResultOf<typeof OBJECT>['node'] | undefined): string {

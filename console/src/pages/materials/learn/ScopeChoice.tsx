@@ -7,6 +7,7 @@ import { useRead } from '../../../api/useRead'
 import { useOwner } from '../../../app/owner'
 import { useOwners } from '../../../app/useOwners'
 import { useBaseName } from '../../../ui/baseName'
+import { named } from '../../../ui/invisible'
 import { Remote } from '../../../ui/Remote'
 import { Told } from '../../../ui/Told'
 import { SCOPES } from '../queries'
@@ -21,14 +22,14 @@ export function AgentChoice({ value, onChange }: { value: string; onChange: (age
   const owners = useOwners()
   const others = (owners.rows ?? [])
     .filter((one) => one.id !== owner.id && one.viewerRights.includes('CURATOR'))
-    .map((one) => ({ value: one.id, label: one.displayName }))
+    .map((one) => ({ value: one.id, label: named(one.displayName) }))
   return (
     <Select
       label={t('learn.agent')}
       required
       searchable
       allowDeselect={false}
-      data={[{ value: owner.id, label: owner.name }, ...others]}
+      data={[{ value: owner.id, label: named(owner.name) }, ...others]}
       value={value}
       onChange={(agent) => agent !== null && onChange(agent)}
     />
