@@ -109,7 +109,7 @@ async def test_a_pasted_text_opens_as_the_entry_that_it_became(console: Console,
     await expect(page.get_by_role("heading", name="The kiln", exact=True)).to_be_visible()
     await expect(page.get_by_text("It cools for two days.").first).to_be_visible()
     await page.get_by_role("link", name="Trace The kiln is lit on Monday.").click()
-    await expect(page.get_by_text("2 nodes, 1 links")).to_be_visible()
+    await expect(page.get_by_text("Nodes: 2 · links: 1")).to_be_visible()
     await page.get_by_text("List", exact=True).click()
     await expect(page.get_by_text("Pasted text").first).to_be_visible()
     await page.goto(console.url(TAB))

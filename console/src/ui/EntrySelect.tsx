@@ -36,6 +36,7 @@ export function EntrySelect({
   onChange,
   fits = () => true,
   error,
+  required = true,
 }: {
   label: string
   description?: string
@@ -44,6 +45,7 @@ export function EntrySelect({
   /** Which of the found ones can be chosen. */
   fits?: (entry: FoundEntry) => boolean
   error?: string | undefined
+  required?: boolean
 }) {
   const { t } = useTranslation('ui')
   const owner = useOwner()
@@ -60,7 +62,7 @@ export function EntrySelect({
     <Select
       label={label}
       description={description}
-      required
+      required={required}
       searchable
       clearable
       data={all.map((one) => ({ value: one.id, label: named(one.name) }))}

@@ -117,7 +117,7 @@ function draw(core: Core, elements: readonly ElementDefinition[], layout: Pictur
   core.json({ elements: elements.map(readable) })
   const options =
     layout === 'dagre'
-      ? { name: 'dagre', rankDir: 'LR', nodeSep: 18, rankSep: 110, animate: false, fit: true, padding: 24 }
+      ? { name: 'dagre', rankDir: 'LR', nodeSep: 18, rankSep: 150, animate: false, fit: true, padding: 24 }
       : {
           name: 'concentric',
           concentric: (node: { data: (name: string) => number }) => -node.data('depth'),

@@ -51,7 +51,7 @@ export function pictureStyle(dark: boolean): StylesheetJson {
         'font-size': 11,
         color: colours.text,
         'text-wrap': 'ellipsis',
-        'text-max-width': '140px',
+        'text-max-width': '100px',
         'text-rotation': 'autorotate',
         'text-background-color': dark ? '#1a1b1e' : '#ffffff',
         'text-background-opacity': 0.85,

@@ -30,7 +30,9 @@ export function Component() {
   return (
     <Stack>
       <Group justify="space-between">
-        <Title order={2}>{t('title')}</Title>
+        <Title order={2} size="h4">
+          {t('title')}
+        </Title>
         {mayAudit(owner) && <Verify />}
       </Group>
       <Checklist />

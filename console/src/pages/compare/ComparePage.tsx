@@ -80,6 +80,7 @@ function ChosenEntry() {
   const node = data?.node?.__typename === 'Entry' ? data.node : null
   return (
     <EntrySelect
+      required={false}
       label={t('entry')}
       value={id !== '' && node ? { ...node, base: node.knowledgeBase.id } : null}
       onChange={(entry) => filters.set({ entry: entry?.id ?? null, q: null })}

@@ -25,7 +25,7 @@ export function Component() {
   const shown = filters.get('run')
   return (
     <Stack>
-      <Title order={2} size="h3">
+      <Title order={2} size="h4">
         {t('title')}
       </Title>
       {mayCurate(owner) && (

@@ -30,7 +30,9 @@ export function Component() {
   return (
     <Stack>
       <Group justify="space-between">
-        <Title order={2}>{t('title')}</Title>
+        <Title order={2} size="h4">
+          {t('title')}
+        </Title>
         <Group gap="xs">
           {read.data && <AsOf at={read.data.status.at} />}
           <Button variant="default" size="xs" loading={read.loading} onClick={read.reload}>

@@ -11,7 +11,7 @@ export const en = {
   work: 'With runs and audit',
   more: 'One hop more',
   less: 'One hop less',
-  nodes: '{{count}} nodes, {{links}} links',
+  nodes: 'Nodes: {{count}} · links: {{links}}',
   cut: 'More is known than one answer holds: expand a node to see what is next to it.',
   pictureLabel: 'Graph of {{count}} nodes around: {{what}}. The list has the same.',
   prov: 'PROV-JSON',
