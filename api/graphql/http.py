@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from api.errors import row_of
@@ -74,6 +74,8 @@ class GraphQLEndpoint:
             parsed = await (self._json(request) if kind == JSON_TYPE else self._upload(request))
         except TooLarge:
             return refusal(413, "LIMIT_EXCEEDED", "the body is too large", {"Connection": "close"})
+        except ClientDisconnect:
+            return refusal(400, "BAD_INPUT", "the request was broken off", {})
         except RootwardError as error:
             return failure(error)
         body = await self.executor.answer(parsed, caller)

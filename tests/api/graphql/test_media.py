@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx2
 import pytest
+from starlette.types import Message
 
-from api.bootstrap import Ports, build
+from api.bootstrap import Ports, Service, build
 from api.graphql.media import GRAPHQL, JSON, media_of
 from api.settings import Settings
 from graph.model.errors import StoreUnavailable
@@ -99,3 +102,29 @@ async def test_a_store_that_is_away_answers_503_to_who_accepts_the_form_of_graph
         [error] = answer.json()["errors"]
         assert (answer.status_code, error["extensions"]) == (status, {"code": "STORE_UNAVAILABLE", "status": 503})
         assert "data" not in answer.json()
+
+
+async def test_a_request_that_its_browser_breaks_off_is_no_fault_of_the_server(
+    world: TeamWorld, service: Service
+) -> None:
+    token = await world.token(world.ana)
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/graphql",
+        "raw_path": b"/graphql",
+        "headers": [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")],
+        "query_string": b"",
+    }
+    sent: list[Message] = []
+
+    async def broken_off() -> Message:
+        await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await service.app(scope, broken_off, send)
+    assert sent[0]["status"] == 400
+    assert b"unexpected_faults" not in service.figures.render()
