@@ -23,7 +23,15 @@ export type Pages<N> = {
   reload: () => void
 }
 
-type Later<N> = { key: number; pages: readonly Connection<N>[]; busy: boolean; fault?: Fault | undefined }
+type Later<N> = {
+  key: number
+  pages: readonly Connection<N>[]
+  /** The question that is under way; the answer to any other is not taken. */
+  asked: symbol | null
+  fault?: Fault | undefined
+}
+
+const NOTHING = { pages: [], asked: null }
 
 /** `connection` picks the list out of an answer; the query takes `$after`. */
 export function usePages<D, V extends AnyVariables & { after?: string | null }, N>(
@@ -35,36 +43,31 @@ export function usePages<D, V extends AnyVariables & { after?: string | null }, 
   const client = useClient()
   const first = useRead(query, variables, options)
   const { key } = createRequest(query, variables)
-  const [later, setLater] = useState<Later<N>>({ key, pages: [], busy: false })
-  const mine: Later<N> = later.key === key ? later : { key, pages: [], busy: false }
+  const [later, setLater] = useState<Later<N>>({ key, ...NOTHING })
+  const mine: Later<N> = later.key === key ? later : { key, ...NOTHING }
   const head = first.data === undefined ? undefined : (connection(first.data) ?? undefined)
   const last = mine.pages.at(-1) ?? head
   const more = useCallback(() => {
     const after = last?.pageInfo.endCursor
     if (after === null || after === undefined) return
-    const keep = (change: Partial<Later<N>>) => {
-      setLater((now) => ({
-        ...(now.key === key ? now : { pages: [] }),
-        busy: false,
-        fault: undefined,
-        ...change,
-        key,
-      }))
-    }
-    keep({ busy: true })
+    const asked = Symbol()
+    setLater((now) => ({ key, pages: now.key === key ? now.pages : [], asked }))
     void client
       .query(query, { ...variables, after })
       .toPromise()
       .then(({ data, error }) => {
         const page = data === undefined ? undefined : connection(data)
-        if (error || !page) keep({ fault: error && faultOf(error) })
-        else setLater((now) => (now.key === key ? { key, pages: [...now.pages, page], busy: false } : now))
+        setLater((now) => {
+          if (now.asked !== asked) return now
+          if (error || !page) return { ...now, asked: null, fault: error && faultOf(error) }
+          return { key, pages: [...now.pages, page], asked: null }
+        })
       })
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the key stands for query and variables
   }, [client, key, last])
   const { reload: again } = first
   const reload = useCallback(() => {
-    setLater({ key, pages: [], busy: false })
+    setLater({ key, ...NOTHING })
     again()
   }, [key, again])
   return { ...shown(first, head, mine), more, reload }
@@ -81,7 +84,7 @@ function shown<D, N>(
     totalCount: head?.totalCount,
     hasMore: pages.at(-1)?.pageInfo.hasNextPage ?? false,
     loading: first.loading,
-    loadingMore: later.busy,
+    loadingMore: later.asked !== null,
     fault: first.fault ?? later.fault,
   }
 }
