@@ -391,6 +391,7 @@ async def test_a_page_is_not_left_by_accident_with_something_unsaved(console: Co
     await text.fill("Lin likes fish.")
     await page.get_by_role("tab", name="Projection").click()
     asked = page.get_by_role("dialog", name="Leave without saving?")
+    await expect(asked).to_be_visible()
     assert await axe(page) == []
     await asked.get_by_role("button", name="Stay").click()
     await expect(asked).to_have_count(0)
