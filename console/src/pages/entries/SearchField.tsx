@@ -4,7 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
-const PAUSE_MS = 150
+const PAUSE_MS = 80
 
 export function SearchField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const { t } = useTranslation('entries')
