@@ -62,5 +62,5 @@ export function createClient(session: Session, origin: string = window.location.
 
 function headersFor(session: Session): Record<string, string> {
   const token = session.token()
-  return { 'Rootward-Upload': '1', ...(token === null ? {} : { Authorization: `Bearer ${token}` }) }
+  return token === null ? {} : { Authorization: `Bearer ${token}` }
 }

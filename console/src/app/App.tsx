@@ -1,6 +1,5 @@
 /** Everything that pages take for granted: session, client, theme, texts, routes. */
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { useMemo } from 'react'
 import { RouterProvider } from 'react-router'
 import { Provider as ClientProvider } from 'urql'
@@ -19,7 +18,6 @@ export function App({ session }: { session: Session }) {
   const routes = useMemo(() => createRoutes(), [])
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
-      <Notifications />
       <SessionContext value={session}>
         <ClientProvider value={client}>
           <ConfigGate>

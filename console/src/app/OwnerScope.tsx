@@ -1,5 +1,5 @@
 /** Whose memory the pages beneath it show, and what the user may do there (CO-3, CO-5); made anew for another owner. */
-import { type ReactNode, useMemo } from 'react'
+import type { ReactNode } from 'react'
 
 import { graphql, type ResultOf } from '../api/graphql'
 import { useRead } from '../api/useRead'
@@ -31,17 +31,12 @@ export function OwnerScope({ id, children }: { id: string; children: (owner: Own
   return (
     <Remote read={read} pick={ownerIn}>
       {(owner) => (
-        <Kept key={owner.id} owner={owner}>
+        <OwnerContext key={owner.id} value={owner}>
           {children(owner)}
-        </Kept>
+        </OwnerContext>
       )}
     </Remote>
   )
-}
-
-function Kept({ owner, children }: { owner: Owner; children: ReactNode }) {
-  const kept = useMemo(() => owner, [owner])
-  return <OwnerContext value={kept}>{children}</OwnerContext>
 }
 
 function ownerIn(data: ResultOf<typeof OWNER>): Owner | null {

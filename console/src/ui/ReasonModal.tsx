@@ -1,4 +1,4 @@
-/** A change that needs a reason and a second thought; the text stays if the server refuses (CO-8, CO-17, CO-24). */
+/** A change that takes something away, with a reason and a second thought; the text stays if the server refuses (CO-8, CO-17, CO-24). */
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { type ReactNode, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,23 +7,18 @@ import type { Fault } from '../api/fault'
 import { FaultNotice } from './FaultNotice'
 
 export function ReasonModal({
-  opened,
   title,
   action,
-  danger = false,
-  busy,
-  fault,
+  write,
   onClose,
   onConfirm,
   children,
 }: {
-  opened: boolean
   title: string
   /** The word on the button. */
   action: string
-  danger?: boolean
-  busy: boolean
-  fault: Fault | undefined
+  /** What is done once it is confirmed. */
+  write: { busy: boolean; fault: Fault | undefined }
   onClose: () => void
   onConfirm: (reason: string) => void
   children?: ReactNode
@@ -32,7 +27,7 @@ export function ReasonModal({
   const [reason, setReason] = useState('')
   const id = useId()
   return (
-    <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -52,17 +47,12 @@ export function ReasonModal({
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
-          {fault && <FaultNotice fault={fault} />}
+          {write.fault && <FaultNotice fault={write.fault} />}
           <Group justify="end">
             <Button variant="default" onClick={onClose}>
               {t('cancel')}
             </Button>
-            <Button
-              type="submit"
-              {...(danger ? { color: 'red' } : {})}
-              loading={busy}
-              disabled={reason.trim() === ''}
-            >
+            <Button type="submit" color="red" loading={write.busy} disabled={reason.trim() === ''}>
               {action}
             </Button>
           </Group>

@@ -30,22 +30,29 @@ export const TARGET = graphql(`
   }
 `)
 
+/** What any list says of a record. */
+export const LINE = graphql(`
+  fragment AuditLine on AuditRecord @_unmask {
+    id
+    seq
+    recordedAt
+    actorKind
+    operation
+    reason
+    actor {
+      displayName
+    }
+  }
+`)
+
 export const ROW = graphql(
   `
     fragment AuditRow on AuditRecord {
-      id
-      seq
-      recordedAt
-      actorKind
-      operation
-      reason
+      ...AuditLine
       restorable
       before
       after
       targetId
-      actor {
-        displayName
-      }
       target {
         ...AuditTarget
       }
@@ -54,7 +61,7 @@ export const ROW = graphql(
       }
     }
   `,
-  [TARGET],
+  [LINE, TARGET],
 )
 
 export const RECORDS = graphql(

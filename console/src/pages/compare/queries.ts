@@ -1,70 +1,70 @@
 /** What the comparison asks of the API. */
 import { graphql, type ResultOf } from '../../api/graphql'
 
-export const BELIEFS = graphql(`
-  query Beliefs($id: ID!, $then: AsOf!, $later: AsOf) {
-    then: entry(id: $id, asOf: $then) {
+const ENTRY = graphql(`
+  fragment ToldEntry on Entry @_unmask {
+    id
+    name
+    type
+    summary
+    aliases
+    createdAt
+    deletedAt
+  }
+`)
+
+const BLOCK = graphql(`
+  fragment ToldBlock on Block @_unmask {
+    id
+    current {
       id
-      name
-      type
-      summary
-      aliases
-      createdAt
-      deletedAt
-      blocks(asOf: $then) {
-        id
-        current {
-          id
-          text
-        }
-      }
-      relations(asOf: $then, first: 100) {
-        edges {
-          node {
-            id
-            type
-            subject {
-              name
-            }
-            object {
-              name
-            }
-          }
-        }
-      }
+      text
     }
-    later: entry(id: $id, asOf: $later) {
-      id
-      name
-      type
-      summary
-      aliases
-      createdAt
-      deletedAt
-      blocks(asOf: $later) {
+  }
+`)
+
+const RELATIONS = graphql(`
+  fragment ToldRelations on RelationConnection @_unmask {
+    edges {
+      node {
         id
-        current {
-          id
-          text
+        type
+        subject {
+          name
         }
-      }
-      relations(asOf: $later, first: 100) {
-        edges {
-          node {
-            id
-            type
-            subject {
-              name
-            }
-            object {
-              name
-            }
-          }
+        object {
+          name
         }
       }
     }
   }
 `)
+
+export const BELIEFS = graphql(
+  `
+    query Beliefs($id: ID!, $then: AsOf!, $later: AsOf) {
+      then: entry(id: $id, asOf: $then) {
+        ...ToldEntry
+        blocks(asOf: $then) {
+          ...ToldBlock
+        }
+        relations(asOf: $then, first: 100) {
+          ...ToldRelations
+        }
+      }
+      later: entry(id: $id, asOf: $later) {
+        ...ToldEntry
+        blocks(asOf: $later) {
+          ...ToldBlock
+        }
+        relations(asOf: $later, first: 100) {
+          ...ToldRelations
+        }
+      }
+    }
+  `,
+  [ENTRY, BLOCK, RELATIONS],
+)
 
 export type Told = ResultOf<typeof BELIEFS>['then']
 

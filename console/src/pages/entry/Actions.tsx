@@ -58,12 +58,9 @@ function Delete({ onClose }: { onClose: () => void }) {
   }
   return (
     <ReasonModal
-      opened
-      danger
       title={t('delete.title')}
       action={t('delete.action')}
-      busy={write.busy}
-      fault={write.fault}
+      write={write}
       onClose={onClose}
       onConfirm={(reason) => void confirm(reason)}
     >
@@ -92,12 +89,9 @@ function Merge({ onClose }: { onClose: () => void }) {
   }
   return (
     <ReasonModal
-      opened
-      danger
       title={t('merge.title')}
       action={t('merge.action')}
-      busy={write.busy}
-      fault={write.fault}
+      write={write}
       onClose={onClose}
       onConfirm={(reason) => void confirm(reason)}
     >

@@ -70,12 +70,9 @@ function DeleteLesson({ skill, lesson, onClose, reload }: Parts & { onClose: () 
   }
   return (
     <ReasonModal
-      opened
-      danger
       title={t('deleteTitle')}
       action={t('delete')}
-      busy={apply.busy}
-      fault={apply.fault}
+      write={apply}
       onClose={onClose}
       onConfirm={(reason) => void confirm(reason)}
     >

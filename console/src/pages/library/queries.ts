@@ -1,5 +1,6 @@
 /** What the Agent Library asks of the API beside the Overlays. */
 import { type FragmentOf, graphql } from '../../api/graphql'
+import { LINE } from '../audit/documents'
 import { LESSON } from '../skills/queries'
 
 export const SKILL = graphql(`
@@ -41,30 +42,25 @@ export const LESSON_VERSIONS = graphql(
   [LESSON],
 )
 
-export const LESSON_AUDIT = graphql(`
-  query LessonAudit($owner: ID!, $lesson: ID!, $after: String) {
-    auditLog(filter: { ownerId: $owner, targetId: $lesson }, first: 20, after: $after) {
-      totalCount
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-      edges {
-        node {
-          id
-          seq
-          recordedAt
-          operation
-          actorKind
-          reason
-          actor {
-            displayName
+export const LESSON_AUDIT = graphql(
+  `
+    query LessonAudit($owner: ID!, $lesson: ID!, $after: String) {
+      auditLog(filter: { ownerId: $owner, targetId: $lesson }, first: 20, after: $after) {
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        edges {
+          node {
+            ...AuditLine
           }
         }
       }
     }
-  }
-`)
+  `,
+  [LINE],
+)
 
 export const SET_ENABLED = graphql(`
   mutation SetSkillEnabled($agent: ID!, $skill: String!, $enabled: Boolean!) {

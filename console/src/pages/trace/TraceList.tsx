@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Told } from '../../ui/Told'
 import type { Link } from './graph'
-import { labelOf } from './labels'
+import { useLabel } from './labels'
 import { type Bundle, bundles, wordFor } from './linkIds'
 import type { TraceNode } from './queries'
 import type { Trace } from './useTrace'
@@ -72,8 +72,8 @@ function NodeLine({
   selected: boolean
   onSelect: () => void
 }) {
-  const { t, i18n } = useTranslation('trace')
-  const { kind, text } = labelOf(node, t, i18n.language)
+  const labelOf = useLabel()
+  const { kind, text } = labelOf(node)
   return (
     <UnstyledButton onClick={onSelect} aria-pressed={selected} className="trace-line">
       <Group gap="xs" wrap="nowrap" align="start">

@@ -23,7 +23,7 @@ import { Loading } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
 import { Downloads } from './Downloads'
 import { type Direction, linksShown } from './graph'
-import { labelOf } from './labels'
+import { useLabel } from './labels'
 import { LinkPanel, NodePanel } from './panels'
 import { TraceList } from './TraceList'
 import { TracePicture } from './TracePicture'
@@ -54,9 +54,10 @@ function OneTrace({ id, direction, work }: { id: string; direction: Direction; w
 }
 
 function Heading({ trace }: { trace: Trace }) {
-  const { t, i18n } = useTranslation('trace')
+  const { t } = useTranslation('trace')
+  const labelOf = useLabel()
   const root = trace.known.nodes.get(trace.known.root)
-  const label = root && labelOf(root, t, i18n.language)
+  const label = root && labelOf(root)
   return (
     <div>
       <Title order={2} size="h3">

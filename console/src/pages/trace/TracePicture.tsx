@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { Picture, type PictureHandle } from '../../ui/Picture'
 import { hidden, type Link } from './graph'
-import { labelOf, start } from './labels'
+import { useLabel, start } from './labels'
 import { bundles, wordFor } from './linkIds'
 import type { Trace } from './useTrace'
 
@@ -25,13 +25,14 @@ export function TracePicture({
   onSelect: (id: string | null) => void
   ref: Ref<PictureHandle>
 }) {
-  const { t, i18n } = useTranslation('trace')
+  const { t } = useTranslation('trace')
+  const labelOf = useLabel()
   const { known, view } = trace
   const elements = useMemo<ElementDefinition[]>(() => {
     const nodes = [...view.hops].flatMap(([id]): ElementDefinition[] => {
       const node = known.nodes.get(id)
       if (!node) return []
-      const { kind, text, sort } = labelOf(node, t, i18n.language)
+      const { kind, text, sort } = labelOf(node)
       const label = text === '' ? kind : `${kind}\n${start(text, NODE_CHARS)}`
       return [
         { group: 'nodes', data: { id, label, sort, root: id === known.root, more: hidden(known, view, id) } },
@@ -47,9 +48,9 @@ export function TracePicture({
       },
     }))
     return [...nodes, ...edges]
-  }, [known, view, links, t, i18n.language])
+  }, [known, view, links, t, labelOf])
   const root = known.nodes.get(known.root)
-  const what = root ? start(labelOf(root, t, i18n.language).text, NODE_CHARS) : ''
+  const what = root ? start(labelOf(root).text, NODE_CHARS) : ''
   return (
     <Picture
       ref={ref}

@@ -6,7 +6,7 @@ import type { ResultOf } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { Remote } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
-import { known, labelOf } from './labels'
+import { known, useLabel } from './labels'
 import { NAMED, type TraceNode, WHY_VISIBLE } from './queries'
 
 type Proof = NonNullable<ResultOf<typeof WHY_VISIBLE>['explainVisibility']>
@@ -42,8 +42,9 @@ export function WhyVisible({ id, nodes }: { id: string; nodes: ReadonlyMap<strin
 }
 
 function OneNode({ proof, node }: { proof: ProofNode; node: TraceNode | undefined }) {
-  const { t, i18n } = useTranslation('trace')
-  const label = node && labelOf(node, t, i18n.language)
+  const { t } = useTranslation('trace')
+  const labelOf = useLabel()
+  const label = node && labelOf(node)
   const rules = proof.rules ?? []
   return (
     <>

@@ -1,5 +1,7 @@
 /** What a node of a trace is called: its kind in words, and the start of what it says. */
 import type { TFunction } from 'i18next'
+import { useCallback } from 'react'
+import { useTranslation } from 'react-i18next'
 
 import type { Sort } from '../../ui/pictureStyle'
 import { shownTime } from '../../ui/When'
@@ -23,11 +25,18 @@ const SORTS: Partial<Record<string, Sort>> = {
 /** What made a statement or changed it, and is no evidence for it. */
 export const isWork = (node: TraceNode): boolean => SORTS[node.__typename ?? ''] === 'work'
 
-type Words = TFunction<'trace'>
+type Words = TFunction<['trace', 'ui']>
 
-export function labelOf(node: TraceNode, t: Words, language: string): Label {
+/** Names nodes in the language of now. */
+export function useLabel(): (node: TraceNode) => Label {
+  const { t, i18n } = useTranslation(['trace', 'ui'])
+  return useCallback((node) => labelOf(node, t, i18n.language), [t, i18n.language])
+}
+
+function labelOf(node: TraceNode, t: Words, language: string): Label {
   const name = node.__typename ?? 'Node'
-  const kind = node.__typename === 'Source' ? t(`sources.${node.sourceKind}`) : t(`kinds.${known(name)}`)
+  const kind =
+    node.__typename === 'Source' ? t(`ui:sourceKind.${node.sourceKind}`) : t(`kinds.${known(name)}`)
   return { kind, text: textOf(node, t, language), sort: SORTS[name] ?? 'statement' }
 }
 

@@ -13,7 +13,7 @@ import { Loading } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
 import { When } from '../../ui/When'
 import { hidden } from './graph'
-import { labelOf } from './labels'
+import { useLabel } from './labels'
 import { bundles, wordFor } from './linkIds'
 import { NODE_DETAIL, type TraceNode } from './queries'
 import type { Trace } from './useTrace'
@@ -21,10 +21,11 @@ import type { Trace } from './useTrace'
 type Detail = NonNullable<ResultOf<typeof NODE_DETAIL>['node']>
 
 export function NodePanel({ node, trace, onWhy }: { node: TraceNode; trace: Trace; onWhy: () => void }) {
-  const { t, i18n } = useTranslation('trace')
+  const { t } = useTranslation('trace')
+  const labelOf = useLabel()
   const owner = useOwner()
   const read = useRead(NODE_DETAIL, { id: node.id })
-  const label = labelOf(node, t, i18n.language)
+  const label = labelOf(node)
   const more = hidden(trace.known, trace.view, node.id)
   return (
     <Paper withBorder p="md" component="section" aria-label={label.kind}>
@@ -150,7 +151,8 @@ function factsOf(detail: Detail): readonly (readonly [FactName, React.ReactNode]
 }
 
 export function LinkPanel({ link: id, trace }: { link: string; trace: Trace }) {
-  const { t, i18n } = useTranslation('trace')
+  const { t } = useTranslation('trace')
+  const labelOf = useLabel()
   const owner = useOwner()
   const link = bundles(trace.known.links).find((one) => one.id === id)
   if (!link) return null
@@ -168,7 +170,7 @@ export function LinkPanel({ link: id, trace }: { link: string; trace: Trace }) {
           </Blockquote>
         ))}
         {ends.map((end) => {
-          const label = labelOf(end, t, i18n.language)
+          const label = labelOf(end)
           return (
             <Text key={end.id} size="sm">
               {label.kind}:{' '}

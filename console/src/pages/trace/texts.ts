@@ -83,16 +83,6 @@ export const en = {
     Turn: 'Turn',
     Node: 'Node',
   },
-  sources: {
-    MESSAGE: 'Message',
-    TASK_RESULT: 'Task result',
-    FILE: 'File',
-    TEXT: 'Pasted text',
-    URL: 'Web page',
-    CONNECTOR_DOC: 'Connector document',
-    SIGNAL: 'Signal',
-    HUMAN_NOTE: 'Note',
-  },
   links: {
     CITES: 'cites',
     DERIVED_FROM: 'derived from',
@@ -190,16 +180,6 @@ export const zh: Same<typeof en> = {
     MemoryRevision: '文件修订',
     Turn: '轮次',
     Node: '节点',
-  },
-  sources: {
-    MESSAGE: '消息',
-    TASK_RESULT: '任务结果',
-    FILE: '文件',
-    TEXT: '粘贴的文本',
-    URL: '网页',
-    CONNECTOR_DOC: '连接器文档',
-    SIGNAL: '信号',
-    HUMAN_NOTE: '笔记',
   },
   links: {
     CITES: '引用',

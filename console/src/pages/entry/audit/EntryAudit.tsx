@@ -10,38 +10,34 @@ import { auditRecordPath } from '../../../app/paths'
 import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
 import { When } from '../../../ui/When'
+import { LINE } from '../../audit/documents'
 import { ImageDiff } from '../../audit/ImageDiff'
 import { OperationName } from '../../audit/OperationName'
 import { useOpenEntry } from '../entry'
 
-const AUDIT = graphql(`
-  query EntryAudit($id: ID!, $after: String) {
-    entry(id: $id) {
-      audit(first: 20, after: $after) {
-        totalCount
-        pageInfo {
-          hasNextPage
-          endCursor
-        }
-        edges {
-          node {
-            id
-            seq
-            recordedAt
-            operation
-            actorKind
-            reason
-            before
-            after
-            actor {
-              displayName
+const AUDIT = graphql(
+  `
+    query EntryAudit($id: ID!, $after: String) {
+      entry(id: $id) {
+        audit(first: 20, after: $after) {
+          totalCount
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+          edges {
+            node {
+              ...AuditLine
+              before
+              after
             }
           }
         }
       }
     }
-  }
-`)
+  `,
+  [LINE],
+)
 
 type Entry = NonNullable<ResultOf<typeof AUDIT>['entry']>
 type Step = Entry['audit']['edges'][number]['node']

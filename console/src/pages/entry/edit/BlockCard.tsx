@@ -73,12 +73,9 @@ function DeleteBlock({ block, onClose }: { block: Block; onClose: () => void }) 
   }
   return (
     <ReasonModal
-      opened
-      danger
       title={t('block.deleteTitle')}
       action={t('block.delete')}
-      busy={apply.busy}
-      fault={apply.fault}
+      write={apply}
       onClose={onClose}
       onConfirm={(reason) => void confirm(reason)}
     >

@@ -127,12 +127,9 @@ function Remove({
   }
   return (
     <ReasonModal
-      opened
-      danger
       title={t('relation.removeTitle')}
       action={t('relation.remove')}
-      busy={apply.busy}
-      fault={apply.fault}
+      write={apply}
       onClose={onClose}
       onConfirm={(reason) => void confirm(reason)}
     >
