@@ -114,6 +114,23 @@ _JSON_RPC: Mapping[int, int] = {
 MASKED = "an unexpected fault; look it up in the log by the request id"
 
 
+RETRY_AFTER_S = 5
+"""So long a client waits before it asks a store again that was away."""
+
+
+def headers_of(error: errors.RootwardError) -> dict[str, str]:
+    """Return the headers that go with an error over HTTP: when to try again, and how to sign in.
+
+    >>> headers_of(errors.StoreUnavailable("away")), headers_of(errors.NotFound())
+    ({'Retry-After': '5'}, {})
+    """
+    if isinstance(error, errors.TooManyAttempts):
+        return {"Retry-After": str(error.details.get("retry_after_s", 60))}
+    if isinstance(error, errors.StoreError):
+        return {"Retry-After": str(RETRY_AFTER_S)}
+    return {"WWW-Authenticate": "Bearer"} if row_of(error).http == 401 else {}
+
+
 def row_of(error: BaseException) -> Row:
     """Return the row of the nearest class in the tree; an unexpected fault is INTERNAL.
 

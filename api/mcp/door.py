@@ -18,14 +18,13 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from api.bodies import parsed
-from api.errors import DENIED, INTERNAL_ERROR, INVALID_PARAMS, MASKED, row_of
+from api.errors import DENIED, INTERNAL_ERROR, INVALID_PARAMS, MASKED, headers_of, row_of
 from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
 from api.mcp.came_from import may_come
 from api.mcp.place import Kit, Place, Visit
 from api.observability import log_fault
-from graph.model.errors import RootwardError, StoreError, TooManyAttempts
+from graph.model.errors import RootwardError
 
-RETRY_AFTER_S: Final = 5
 _JSON: Final = "application/json"
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
@@ -116,14 +115,8 @@ class _Refused(Exception):
 
 
 def _refused(error: RootwardError) -> _Refused:
-    row, headers = row_of(error), dict[str, str]()
-    if isinstance(error, TooManyAttempts):
-        headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
-    if isinstance(error, StoreError):
-        headers["Retry-After"] = str(RETRY_AFTER_S)
-    if row.http == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    return _Refused(row.http, row.json_rpc, error.message, error.wire_code, headers)
+    row = row_of(error)
+    return _Refused(row.http, row.json_rpc, error.message, error.wire_code, headers_of(error))
 
 
 def _protocol() -> Callable[..., Awaitable[None]]:

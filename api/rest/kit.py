@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.auth import Authenticator
 from api.bodies import advice_of, parsed, path_of
-from api.errors import MASKED, row_of
+from api.errors import MASKED, headers_of, row_of
 from api.incoming import TooLarge, address_of, body_of, request_id_of
 from api.observability import log_fault
 from api.rest.routing import SurfaceRoute
@@ -41,7 +41,6 @@ from graph.services.access.caller import Caller
 from graph.services.deps import Deps
 
 MAX_BODY_BYTES: Final = 65_536
-RETRY_AFTER_S: Final = 5
 
 B = TypeVar("B", bound=BaseModel)
 C = TypeVar("C")
@@ -131,15 +130,7 @@ def failed(error: RootwardError | Refused, request_id: str) -> Response:
         return answer({"_tag": error.tag, "message": error.message}, error.status, error.headers)
     body = {"_tag": _tag(error), "message": error.message}
     body |= {name: error.details[name] for name in ("reason", "path") if error.details.get(name) is not None}
-    headers: dict[str, str] = {}
-    if isinstance(error, TooManyAttempts):
-        headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
-    if isinstance(error, StoreError):
-        headers["Retry-After"] = str(RETRY_AFTER_S)
-    status = row_of(error).http
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    return answer(body, status, headers)
+    return answer(body, row_of(error).http, headers_of(error))
 
 
 def endpoint(

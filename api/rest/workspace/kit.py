@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 
 from api.bodies import parsed, path_of
 from api.cursors import after_of, cursor_of
-from api.errors import WORKSPACE_STATES, row_of, workspace_code
+from api.errors import RETRY_AFTER_S, WORKSPACE_STATES, headers_of, row_of, workspace_code
 from api.incoming import TooLarge, body_of
 from api.rest import kit as surfaces
 from api.rest.kit import Call, Kit, Refused, endpoint
@@ -40,7 +40,6 @@ PREFIX: Final = "/api/v1"
 MAX_BODY_BYTES: Final = 8 * 1_048_576 + 65_536
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 100
-RETRY_AFTER_S: Final = 5
 _QUICK_BYTES: Final = 262_144
 
 B = TypeVar("B", bound=BaseModel)
@@ -209,8 +208,7 @@ def failed(error: RootwardError | Refused, request_id: str) -> Response:
     details = {"dependency": "store"} if code == "unavailable" else {}
     status = 429 if isinstance(error, TooManyAttempts) else WORKSPACE_STATES.get(code, row_of(error).http)
     made = _envelope(code, error.message, details, request_id, status)
-    if isinstance(error, TooManyAttempts):
-        made.headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
+    made.headers.update(headers_of(error))
     return made
 
 
