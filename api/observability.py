@@ -18,6 +18,8 @@ import structlog
 from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
+from graph.services.deps import Figures
+
 ALLOWED = frozenset(
     {
         "event",
@@ -155,6 +157,12 @@ def only_allowed(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMap
 def log_fault(error: BaseException, **facts: Any) -> None:
     """Log an unexpected fault: its class and the places in code, never its message or any value."""
     structlog.get_logger().error("unexpected_fault", error=type(error).__name__, frames=frames_of(error), **facts)
+
+
+def note_fault(error: BaseException, figures: Figures) -> None:
+    """Log and count an unexpected fault of which outside only `api.errors.MASKED` is told."""
+    log_fault(error)
+    figures.count("unexpected_faults", error=type(error).__name__)
 
 
 def frames_of(error: BaseException) -> list[str]:

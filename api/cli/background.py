@@ -8,7 +8,7 @@ from pathlib import Path
 from api.adapters.anchor_file import AnchorFile
 from api.adapters.credentials import from_environment
 from api.bootstrap import purge_kind, sandbox_rules
-from api.observability import log_fault
+from api.observability import log_fault, note_fault
 from api.settings import Settings
 from dreaming.models.making import ProfileModels
 from dreaming.worker import Worker
@@ -25,8 +25,7 @@ async def background(settings: Settings, deps: Deps) -> None:
         try:
             await make_worker(settings, deps).run()
         except Exception as error:  # noqa: BLE001 - the edge of the process: background work
-            log_fault(error)
-            deps.figures.count("unexpected_faults", error=type(error).__name__)
+            note_fault(error, deps.figures)
         await deps.clock.sleep(PAUSE_S)
 
 

@@ -33,7 +33,7 @@ from api.graphql.faults import wire_errors, wire_own
 from api.graphql.payload import Payload, enter, outcomes_of
 from api.graphql.subscriptions import Event
 from api.limits import Limits, check_document, check_json, check_text
-from api.observability import log_fault, tracer
+from api.observability import note_fault, tracer
 from dreaming.jobs import ModelMaker, no_models
 from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import BadInput, NotFound, QueryTooComplex, RootwardError, StoreUnavailable
@@ -201,8 +201,7 @@ class Executor:
             return [wire_own(error, caller.workspace)]
         found = error if isinstance(error, GraphQLError) else GraphQLError("fault", original_error=error, path=[])
         if not isinstance(error, GraphQLError):
-            log_fault(error)
-            self.deps.figures.count("unexpected_faults", error=type(error).__name__)
+            note_fault(error, self.deps.figures)
             return [wire_own(_Masked(), caller.workspace)]
         return wire_errors([found], caller.workspace, self.names, self.deps.figures)
 

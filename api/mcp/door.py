@@ -22,7 +22,7 @@ from api.errors import DENIED, INTERNAL_ERROR, INVALID_PARAMS, MASKED, headers_o
 from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
 from api.mcp.came_from import may_come
 from api.mcp.place import Kit, Place, Visit
-from api.observability import log_fault
+from api.observability import note_fault
 from graph.model.errors import RootwardError
 
 _JSON: Final = "application/json"
@@ -72,8 +72,7 @@ class Door:
         except _Refused:
             raise
         except Exception as error:  # noqa: BLE001 - the edge of the process: a request
-            log_fault(error)
-            self.kit.deps.figures.count("unexpected_faults", error=type(error).__name__)
+            note_fault(error, self.kit.deps.figures)
             raise _Refused(500, INTERNAL_ERROR, MASKED, "INTERNAL") from None
 
     def _check_origin(self, request: Request) -> None:

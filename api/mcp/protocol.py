@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.errors import INTERNAL_ERROR, INVALID_PARAMS, MASKED, row_of
 from api.mcp.place import Place, Shelf, Told, ToolOffer, ToolRefused, ToolUse, UnknownTool
-from api.observability import log_fault, tracer
+from api.observability import note_fault, tracer
 from graph.model.errors import BadInput, RootwardError
 from graph.services.deps import Figures
 
@@ -114,8 +114,7 @@ class _Handlers:
         except RootwardError as error:
             raise self._error(error) from None
         except Exception as error:  # noqa: BLE001 - the edge of the process: a request
-            log_fault(error)
-            self._figures.count("unexpected_faults", error=type(error).__name__)
+            note_fault(error, self._figures)
             raise MCPError(INTERNAL_ERROR, MASKED) from None
 
     async def _told(self, name: str, arguments: Mapping[str, Any], params: Mapping[str, Any]) -> Told:

@@ -21,7 +21,7 @@ from api.auth import Authenticator
 from api.bodies import advice_of, parsed, path_of
 from api.errors import MASKED, headers_of, row_of
 from api.incoming import TooLarge, address_of, body_of, request_id_of
-from api.observability import log_fault
+from api.observability import note_fault
 from api.rest.routing import SurfaceRoute
 from dreaming.jobs import ModelMaker
 from dreaming.sandbox.rules import SandboxRules
@@ -175,8 +175,7 @@ async def _answered(
     except ClientDisconnect:
         raise Refused(400, "InvalidRequest", "the request was broken off") from None
     except Exception as error:  # noqa: BLE001 - the edge of the process: a request
-        log_fault(error)
-        kit.deps.figures.count("unexpected_faults", error=type(error).__name__)
+        note_fault(error, kit.deps.figures)
         raise Refused(500, "Internal", MASKED) from None
 
 
