@@ -15,7 +15,6 @@ export const en = {
   tabsLabel: 'Tasks',
   owner: 'Owner',
   ownerPlaceholder: 'Choose an agent',
-  ownerSearch: 'Search agents by name',
   ownerNone: 'No agent of this name',
   noOwners: 'You have no role on any agent yet. Ask an administrator for one.',
   menu: 'Menu',
@@ -26,7 +25,6 @@ export const en = {
   scheme: 'Colours',
   schemes: { light: 'Light', dark: 'Dark', auto: 'As the system' },
   signOut: 'Sign out',
-  signedInAs: 'Signed in as {{name}}',
   signIn: {
     title: 'Sign in',
     intro:
@@ -48,7 +46,6 @@ export const en = {
     text: 'Something went wrong in the console itself.',
     retry: 'Load it again',
   },
-  offline: 'The server does not answer. It is asked again until it does.',
 }
 
 export const zh: Same<typeof en> = {
@@ -66,7 +63,6 @@ export const zh: Same<typeof en> = {
   tabsLabel: '任务',
   owner: '所有者',
   ownerPlaceholder: '选择一个 Agent',
-  ownerSearch: '按名称搜索 Agent',
   ownerNone: '没有这个名称的 Agent',
   noOwners: '你在任何 Agent 上都还没有角色。请向管理员申请。',
   menu: '菜单',
@@ -77,7 +73,6 @@ export const zh: Same<typeof en> = {
   scheme: '配色',
   schemes: { light: '浅色', dark: '深色', auto: '跟随系统' },
   signOut: '退出',
-  signedInAs: '已登录:{{name}}',
   signIn: {
     title: '登录',
     intro: '服务启动时会说明令牌存放在哪些文件里,例如 data/admin.token;管理员也可以另外签发。',
@@ -90,5 +85,4 @@ export const zh: Same<typeof en> = {
   },
   notFound: { title: '未找到', text: '这里没有内容,或没有你可以查看的内容。', home: '前往条目' },
   crashed: { title: '此页面出错', text: '控制台自身发生了错误。', retry: '重新加载' },
-  offline: '服务器没有响应,正在持续重试。',
 }

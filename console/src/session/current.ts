@@ -10,11 +10,6 @@ export function currentSession(): Session {
   return current
 }
 
-/** For requests that go past the GraphQL client: downloads, uploads with progress, GraphiQL. */
-export function currentToken(): string | null {
-  return currentSession().token()
-}
-
 export const SessionContext = createContext<Session | null>(null)
 
 export function useSession(): Session {

@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next'
 import ReactMarkdown, { type Components } from 'react-markdown'
 
 import { markInvisible } from './markInvisible'
-import { Told } from './Told'
 
 function Picture({ alt }: { alt: string }) {
   const { t } = useTranslation('ui')
@@ -35,5 +34,3 @@ export function Markdown({ children }: { children: string }) {
     </div>
   )
 }
-
-export { Told }

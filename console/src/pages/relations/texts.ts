@@ -23,7 +23,6 @@ export const en = {
   from: 'since {{at}}',
   to: 'until {{at}}',
   select: 'Select a relation to see what it rests on.',
-  open: 'Open {{name}}',
   evidence: 'What it rests on',
 }
 
@@ -50,6 +49,5 @@ export const zh: Same<typeof en> = {
   from: '自 {{at}}',
   to: '至 {{at}}',
   select: '选择一条关系,查看它的依据。',
-  open: '打开 {{name}}',
   evidence: '它的依据',
 }
