@@ -9,7 +9,8 @@ from strawberry.types import Info
 
 from api.graphql.context import context
 from api.graphql.types.audit import ChangePayload
-from api.graphql.types.knowledge import CurationGuide, Entry, entry_at
+from api.graphql.types.guide import CurationGuide
+from api.graphql.types.knowledge import Entry, entry_at
 from graph.services.knowledge.entries_write import delete_entry, mark_distinct, merge_entries
 from graph.services.knowledge.guide import set_curation_guide
 

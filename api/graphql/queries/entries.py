@@ -9,8 +9,9 @@ from strawberry.types import Info
 
 from api.graphql.connection import Cursors, check_first, connection_of
 from api.graphql.context import context
+from api.graphql.types.guide import CurationGuide
 from api.graphql.types.inputs import AsOf, EntryFilter, as_of_of, entry_filter_of
-from api.graphql.types.knowledge import CurationGuide, Entry, EntryConnection
+from api.graphql.types.knowledge import Entry, EntryConnection
 from api.graphql.types.people import (
     KnowledgeBase,
     KnowledgeBaseConnection,

@@ -10,7 +10,7 @@ from strawberry.types import Info
 from api.graphql.context import RequestContext, context
 from api.graphql.types import enums
 from api.graphql.types.inputs import MemorySearchInput
-from api.graphql.types.knowledge import Citation
+from api.graphql.types.statements import Citation
 from graph.model.time import Millis
 from graph.services.search import values
 from graph.services.search.browse import BrowsePage, memory_browse

@@ -1,4 +1,4 @@
-"""Entries, blocks, attributes, relations: what is believed, with what it rests on (KN-109)."""
+"""Entries, their blocks and their relations, as they are believed at a moment (KN-109)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from strawberry.types import Info
 from api.graphql.connection import Connection, Cursors, check_first, connection_of
 from api.graphql.context import RequestContext, context
 from api.graphql.ids import to_global
-from api.graphql.scalars import JSON
 from api.graphql.types import enums
 from api.graphql.types.audit import AuditConnection, AuditRecord
-from api.graphql.types.dreaming import DreamRun, run_of
 from api.graphql.types.entry_marks import EntryMarks, EntryMirror
 from api.graphql.types.evidence import Source, SourceConnection
 from api.graphql.types.inputs import AsOf, as_of_of
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
+from api.graphql.types.statements import (
+    Attribute,
+    BlockVersion,
+    BlockVersionConnection,
+    Citation,
+    citations_of,
+    precision_of,
+)
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId
-from graph.model.nodes import knowledge
 from graph.model.time import Millis
 from graph.rules import as_of as times
-from graph.rules.operations.evidence import distinct_evidence
 from graph.services.knowledge import views
 from graph.services.knowledge.audit_log import entry_audit
 from graph.services.knowledge.blocks import block_versions
@@ -33,111 +37,6 @@ from graph.services.knowledge.entry_marks import marks_of
 from graph.services.knowledge.projection import projection
 from graph.services.knowledge.relations import relations
 from graph.services.knowledge.sources import entry_sources
-
-
-@strawberry.type
-class Citation:
-    """Words of a source that a statement rests on, with who said them and when (KN-69)."""
-
-    source: Source
-    quote: str
-    start: int
-    end: int
-    role: enums.CitationRole
-    said_at: Millis | None
-    speaker_id: strawberry.Private[NodeId | None]
-
-    @classmethod
-    def from_domain(cls, view: views.CitationView) -> Citation:
-        return cls(
-            source=Source.from_domain(view.source),
-            quote=view.quote,
-            start=view.start,
-            end=view.end,
-            role=enums.CitationRole(view.role),
-            said_at=view.said_at,
-            speaker_id=view.speaker_id,
-        )
-
-    @strawberry.field
-    async def speaker(self, info: Info[Any, Any]) -> Principal | None:
-        return await principal_of(info, self.speaker_id) if self.speaker_id else None
-
-
-@strawberry.type
-class BlockVersion(Node):
-    """One version of a block's text; immutable (KN-23)."""
-
-    version: int
-    text: str
-    basis: enums.Basis
-    standing: enums.Standing
-    authority: str | None
-    condition: str | None
-    conclusion: str | None
-    inferred_at: Millis | None
-    evidence_count: int = strawberry.field(description="Distinct sources among its citations that the caller sees.")
-    valid_from: Millis | None
-    valid_to: Millis | None
-    from_precision: enums.Precision | None
-    to_precision: enums.Precision | None
-    recorded_at: Millis
-    invalidated_at: Millis | None
-    reason: str | None
-    stale: bool
-    citations: list[Citation]
-    modifier_kind: enums.ActorKind
-    modifier_id: strawberry.Private[NodeId]
-    run_id: strawberry.Private[NodeId | None]
-    bases: strawberry.Private[tuple[NodeId, ...]]
-
-    @classmethod
-    def from_domain(cls, view: views.BlockVersionView) -> BlockVersion:
-        node = view.node
-        return cls(
-            id=to_global(node.id, node.workspace),
-            version=node.version,
-            text=node.text,
-            basis=enums.Basis(node.basis),
-            standing=enums.Standing(node.standing),
-            authority=node.authority,
-            condition=node.condition,
-            conclusion=node.conclusion,
-            inferred_at=node.inferred_at,
-            evidence_count=distinct_evidence(citation.source for citation in view.support.citations),
-            valid_from=node.valid_from,
-            valid_to=node.valid_to,
-            from_precision=_precision(node.from_precision),
-            to_precision=_precision(node.to_precision),
-            recorded_at=node.recorded_at,
-            invalidated_at=node.invalidated_at,
-            reason=node.reason,
-            stale=view.stale,
-            citations=_citations(view.support),
-            modifier_kind=enums.ActorKind(node.modifier_kind),
-            modifier_id=node.modifier_id,
-            run_id=node.dream_run_id,
-            bases=view.support.derived_from,
-        )
-
-    @strawberry.field
-    async def modifier(self, info: Info[Any, Any]) -> Principal:
-        return await principal_of(info, self.modifier_id)
-
-    @strawberry.field
-    async def derived_from(self, info: Info[Any, Any]) -> list[Node]:
-        from api.graphql.types.registry import show_all
-
-        return await show_all(context(info), self.bases)
-
-    @strawberry.field(description="The run of Dreaming that wrote it; null for who does not see the run.")
-    async def dream_run(self, info: Info[Any, Any]) -> DreamRun | None:
-        return await run_of(info, self.run_id)
-
-
-@strawberry.type
-class BlockVersionConnection(Connection[BlockVersion]):
-    """A page of versions."""
 
 
 @strawberry.type
@@ -191,41 +90,6 @@ class Block(Node):
 
 
 @strawberry.type
-class Attribute(Node):
-    """One version of one attribute value (KN-32)."""
-
-    key: str
-    value: JSON
-    version: int
-    valid_from: Millis | None
-    valid_to: Millis | None
-    from_precision: enums.Precision | None
-    to_precision: enums.Precision | None
-    recorded_at: Millis
-    invalidated_at: Millis | None
-    stale: bool
-    citations: list[Citation]
-
-    @classmethod
-    def from_domain(cls, view: views.AttributeView) -> Attribute:
-        node = view.node
-        return cls(
-            id=to_global(node.id, node.workspace),
-            key=node.key,
-            value=node.value,
-            version=node.version,
-            valid_from=node.valid_from,
-            valid_to=node.valid_to,
-            from_precision=_precision(node.from_precision),
-            to_precision=_precision(node.to_precision),
-            recorded_at=node.recorded_at,
-            invalidated_at=node.invalidated_at,
-            stale=view.support.stale,
-            citations=_citations(view.support),
-        )
-
-
-@strawberry.type
 class Relation(Node):
     """A directed relation between two entries, with its evidence (KN-26 to KN-31)."""
 
@@ -249,11 +113,11 @@ class Relation(Node):
         return cls(
             id=to_global(node.id, node.workspace),
             type=node.type,
-            evidence=_citations(view.support),
+            evidence=citations_of(view.support),
             valid_from=version.valid_from,
             valid_to=version.valid_to,
-            from_precision=_precision(version.from_precision),
-            to_precision=_precision(version.to_precision),
+            from_precision=precision_of(version.from_precision),
+            to_precision=precision_of(version.to_precision),
             recorded_at=version.recorded_at,
             invalidated_at=version.invalidated_at,
             version=version.version,
@@ -409,102 +273,6 @@ class EntryConnection(Connection[Entry]):
     """A page of entries."""
 
 
-@strawberry.type
-class Facet(Node):
-    """One name, alias or summary of an entry, with its own evidence, while it was believed."""
-
-    field: enums.FacetField
-    value: str
-    recorded_at: Millis
-    invalidated_at: Millis | None
-
-    @classmethod
-    def from_domain(cls, node: knowledge.Facet) -> Facet:
-        return cls(
-            id=to_global(node.id, node.workspace),
-            field=enums.FacetField(node.field),
-            value=node.value,
-            recorded_at=node.recorded_at,
-            invalidated_at=node.invalidated_at,
-        )
-
-
-@strawberry.type
-class EntryVersion(Node):
-    """One version of what an entry is called; its values are read through `entry(asOf)`."""
-
-    version: int
-    type: str
-    recorded_at: Millis
-    invalidated_at: Millis | None
-    entry_id: strawberry.ID
-
-    @classmethod
-    def from_domain(cls, node: knowledge.EntryVersion) -> EntryVersion:
-        return cls(
-            id=to_global(node.id, node.workspace),
-            version=node.version,
-            type=node.type,
-            recorded_at=node.recorded_at,
-            invalidated_at=node.invalidated_at,
-            entry_id=to_global(node.entry_id, node.workspace),
-        )
-
-
-@strawberry.type
-class RelationVersion(Node):
-    """One version of a relation's validity."""
-
-    version: int
-    valid_from: Millis | None
-    valid_to: Millis | None
-    recorded_at: Millis
-    invalidated_at: Millis | None
-    relation_id: strawberry.ID
-
-    @classmethod
-    def from_domain(cls, node: knowledge.RelationVersion) -> RelationVersion:
-        return cls(
-            id=to_global(node.id, node.workspace),
-            version=node.version,
-            valid_from=node.valid_from,
-            valid_to=node.valid_to,
-            recorded_at=node.recorded_at,
-            invalidated_at=node.invalidated_at,
-            relation_id=to_global(node.relation_id, node.workspace),
-        )
-
-
-@strawberry.type
-class CurationGuide(Node):
-    """The text by which people steer Dreaming (KN-104 to KN-108)."""
-
-    text: str
-    version: int
-    updated_at: Millis
-    modifier_id: strawberry.Private[NodeId]
-    principal_id: strawberry.Private[NodeId]
-
-    @classmethod
-    def from_domain(cls, node: knowledge.CurationGuide) -> CurationGuide:
-        return cls(
-            id=to_global(node.id, node.workspace),
-            text=node.text,
-            version=node.version,
-            updated_at=node.updated_at,
-            modifier_id=node.modifier_id,
-            principal_id=node.principal_id,
-        )
-
-    @strawberry.field
-    async def principal(self, info: Info[Any, Any]) -> Principal:
-        return await principal_of(info, self.principal_id)
-
-    @strawberry.field
-    async def modifier(self, info: Info[Any, Any]) -> Principal:
-        return await principal_of(info, self.modifier_id)
-
-
 async def entry_at(ctx: RequestContext, entry: NodeId, as_of: times.AsOf = times.NOW) -> Entry:
     """Return an entry as it was at a moment.
 
@@ -515,11 +283,3 @@ async def entry_at(ctx: RequestContext, entry: NodeId, as_of: times.AsOf = times
     if view is None:
         raise NotFound
     return Entry.from_domain(ctx, view)
-
-
-def _citations(support: views.SupportView) -> list[Citation]:
-    return [Citation.from_domain(view) for view in support.citations]
-
-
-def _precision(value: str | None) -> enums.Precision | None:
-    return None if value is None else enums.Precision(value)

@@ -12,9 +12,9 @@ from api.graphql.connection import Connection
 from api.graphql.context import context
 from api.graphql.ids import to_global
 from api.graphql.types import enums
-from api.graphql.types.knowledge import Citation
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal, base_of, principal_of
+from api.graphql.types.statements import Citation
 from graph.model.ids import NodeId
 from graph.model.nodes import learning
 from graph.model.time import Millis

@@ -14,17 +14,8 @@ from api.graphql.types.chats import Chat, ChatItem, Confession, Enrichment
 from api.graphql.types.connectors import Connector, SignalSource
 from api.graphql.types.dreaming import DreamBatch, DreamRun
 from api.graphql.types.evidence import Channel, Conversation, Episode, Source, Thread
-from api.graphql.types.knowledge import (
-    Attribute,
-    Block,
-    BlockVersion,
-    CurationGuide,
-    Entry,
-    EntryVersion,
-    Facet,
-    Relation,
-    RelationVersion,
-)
+from api.graphql.types.guide import CurationGuide
+from api.graphql.types.knowledge import Block, Entry, Relation
 from api.graphql.types.learning import Lesson, MemoLine, ResidentMemo, Skill, SkillOverlay
 from api.graphql.types.node import Node
 from api.graphql.types.people import KnowledgeBase, Principal
@@ -32,6 +23,8 @@ from api.graphql.types.records import MemoryProvider
 from api.graphql.types.runs import AgentProfile, RunThread, WorkspaceRun
 from api.graphql.types.sandboxes import SandboxFile, SandboxSession, SandboxSnapshot
 from api.graphql.types.sessions import Session, SessionFact, SessionItem, Turn
+from api.graphql.types.statements import Attribute, BlockVersion
+from api.graphql.types.versions import EntryVersion, Facet, RelationVersion
 from api.graphql.types.workspace import MemoryFile, MemoryRevision, WorkspaceMemory
 from graph.model.ids import NodeId
 from graph.model.nodes import bots, evidence, knowledge, learning, people, sandbox, sessions, work, workspace

@@ -6,7 +6,8 @@ import strawberry
 
 from api.graphql.connection import Connection
 from api.graphql.context import RequestContext
-from api.graphql.types.knowledge import BlockVersion, Entry
+from api.graphql.types.knowledge import Entry
+from api.graphql.types.statements import BlockVersion
 from graph.services.knowledge.review import ReviewedBlock
 
 
