@@ -10,7 +10,9 @@ from typing import Any
 
 import structlog
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -30,6 +32,7 @@ from api.observability import PrometheusFigures, log_fault
 from api.rest.kit import Kit
 from api.rest.routes import surface_routes
 from api.settings import Settings
+from api.unmatched import unmatched
 from dreaming.jobs import ModelMaker, no_models
 from dreaming.sandbox.rules import SandboxRules
 from graph.model.errors import RootwardError
@@ -39,6 +42,8 @@ from graph.services.deps import Deps
 MAX_UPLOAD = 52_428_800
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """All of them, so that the GraphQL endpoint itself refuses what it does not take."""
+TOLD_TO_PAGES = ("ETag", "Retry-After", "WWW-Authenticate", "Content-Disposition", "Rootward-Request-Id")
+"""Headers of answers that a page of another origin can read, beside those that every page can."""
 
 Check = Callable[[], Awaitable[str]]
 """Tells why a part is not ready; empty if it is."""
@@ -97,8 +102,11 @@ def create_app(parts: Parts) -> Starlette:
     return Starlette(
         routes=routes,
         lifespan=_lifespan(parts),
-        middleware=[Middleware(RequestLog, figures=parts.figures, ids=parts.deps.ids)],
-        exception_handlers={RootwardError: _own_failure, Exception: _masked},
+        middleware=[
+            Middleware(RequestLog, figures=parts.figures, ids=parts.deps.ids),
+            *_for_pages_of(parts.settings.server.allowed_origins),
+        ],
+        exception_handlers={HTTPException: unmatched, RootwardError: _own_failure, Exception: _masked},
     )
 
 
@@ -130,6 +138,22 @@ def _mcp_kit(parts: Parts) -> McpKit:
         host=server.host,
         allowed_origins=server.allowed_origins,
     )
+
+
+def _for_pages_of(origins: Sequence[str]) -> Sequence[Middleware]:
+    """Return what lets browsers hand requests of pages of these origins on; without any, nothing lets them."""
+    if not origins:
+        return ()
+    methods = [method for method in METHODS if method != "OPTIONS"]
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=methods,
+            allow_headers=["*"],
+            expose_headers=TOLD_TO_PAGES,
+        )
+    ]
 
 
 class RequestLog:

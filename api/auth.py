@@ -1,7 +1,7 @@
 """From the ``Authorization`` header to a `Caller`; nothing else in a request names one (AD-13).
 
-Failures are counted per address and slowed down (AD-11). OIDC tokens of people are handed to a verifier if there is
-one (AD-12).
+Failures are counted per address and slowed down (AD-11); a valid credential never waits (ADR 0049). OIDC tokens of
+people are handed to a verifier if there is one (AD-12).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class FailureThrottle:
 
     _failures: OrderedDict[str, deque[Millis]] = field(default_factory=OrderedDict)
 
-    def check(self, address: str, now: Millis) -> None:
-        """Refuse an address that failed too often.
+    def failed(self, address: str, now: Millis) -> None:
+        """Note a failure; one more than there may be is refused and makes nobody wait longer.
 
         Raises:
             TooManyAttempts: `retry_after_s` says when to try again.
@@ -38,16 +38,13 @@ class FailureThrottle:
         if len(recent) >= MAX_FAILURES:
             wait_s = max(1, -(-(recent[0] + WINDOW_MS - now) // 1_000))
             raise TooManyAttempts("too many failed sign-ins: wait and try again", retry_after_s=wait_s)
+        recent.append(now)
 
-    def failed(self, address: str, now: Millis) -> None:
-        """Note a failure."""
-        self._failures.setdefault(address, deque(maxlen=MAX_FAILURES)).append(now)
+    def _recent(self, address: str, now: Millis) -> deque[Millis]:
+        times = self._failures.setdefault(address, deque())
         self._failures.move_to_end(address)
         while len(self._failures) > MAX_ADDRESSES:
             self._failures.popitem(last=False)
-
-    def _recent(self, address: str, now: Millis) -> deque[Millis]:
-        times = self._failures.get(address, deque())
         while times and times[0] <= now - WINDOW_MS:
             times.popleft()
         return times
@@ -70,15 +67,13 @@ class Authenticator:
 
         Raises:
             Unauthenticated: no valid credential; all reasons look alike.
-            TooManyAttempts: ten failures within a minute from this address.
+            TooManyAttempts: no valid credential either, after ten failures within a minute from this address.
         """
-        now = self.deps.now()
-        self.throttle.check(address, now)
         try:
             return await self._verify(_bearer(authorization))
         except Unauthenticated:
-            self.throttle.failed(address, now)
             self.deps.figures.count("sign_in_failed")
+            self.throttle.failed(address, self.deps.now())
             raise
 
     async def _verify(self, credential: str) -> Caller:

@@ -12,9 +12,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 
 from graph.model.errors import SettingsInvalid
@@ -50,12 +50,22 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _origins_only(given: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+", origin) for origin in given):
+        raise ValueError("origins such as https://id.example")
+    return given
+
+
+Origins = Annotated[tuple[str, ...], AfterValidator(_origins_only)]
+"""Addresses of sites without a path, as browsers send them."""
+
+
 class ServerSettings(_Section):
-    """Where the server listens, and who may open a WebSocket from a browser."""
+    """Where the server listens, and pages of which other origins may ask it from a browser (ADR 0050)."""
 
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
-    allowed_origins: tuple[str, ...] = ()
+    allowed_origins: Origins = ()
     shutdown_seconds: int = Field(default=20, ge=1, le=300)
 
 
@@ -104,14 +114,7 @@ class OidcSettings(_Section):
     client_id: str = ""
     scopes: str = "openid profile"
     bearer: str = Field(default="id_token", pattern="^(id_token|access_token)$")
-    more_origins: tuple[str, ...] = ()
-
-    @field_validator("more_origins")
-    @classmethod
-    def _origins_only(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+", origin) for origin in given):
-            raise ValueError("origins such as https://id.example")
-        return given
+    more_origins: Origins = ()
 
 
 class ConsoleSettings(_Section):

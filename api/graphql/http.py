@@ -9,24 +9,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from api.errors import row_of
+from api.errors import RETRY_AFTER_S, headers_of, row_of
 from api.graphql.execution import Executor, GraphQLRequest
 from api.graphql.media import GRAPHQL, media_of, status_of
 from api.graphql.media import JSON as JSON_TYPE
 from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
-from graph.model.errors import BadInput, RootwardError, TooManyAttempts
+from graph.model.errors import BadInput, RootwardError
 from graph.services.access.caller import Caller
 
 UPLOAD_HEADER = "rootward-upload"
 FORM_TYPE = "multipart/form-data"
 FORM_OVERHEAD = 65_536
+_NOT_RUN: Final[Mapping[int, dict[str, str]]] = {
+    401: {"WWW-Authenticate": "Bearer"},
+    503: {"Retry-After": str(RETRY_AFTER_S)},
+}
+"""Headers of an operation that could not run, by its status: its answer no longer knows the error."""
 
 
 class Authenticates(Protocol):
@@ -79,7 +84,8 @@ class GraphQLEndpoint:
         except RootwardError as error:
             return failure(error)
         body = await self.executor.answer(parsed, caller)
-        return JSONResponse(body, status_code=status_of(body, media))
+        status = status_of(body, media)
+        return JSONResponse(body, status_code=status, headers=_NOT_RUN.get(status))
 
     async def _json(self, request: Request) -> GraphQLRequest:
         raw = await body_of(request, self.limits.body)
@@ -121,13 +127,7 @@ class GraphQLEndpoint:
 
 def failure(error: RootwardError) -> Response:
     """Return the answer to a request that was refused as a whole."""
-    headers = {}
-    if isinstance(error, TooManyAttempts):
-        headers["Retry-After"] = str(error.details.get("retry_after_s", 60))
-    status = row_of(error).http
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    return refusal(status, error.wire_code, error.message, headers)
+    return refusal(row_of(error).http, error.wire_code, error.message, headers_of(error))
 
 
 def refusal(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:

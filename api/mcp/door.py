@@ -108,9 +108,14 @@ class _Refused(Exception):
         self, status: int, code: int, message: str, name: str, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(message)
-        error: dict[str, Any] = {"code": code, "message": message, "data": {"code": name}}
-        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}, ensure_ascii=False)
-        self.response = Response(body.encode(), status, {**_NO_STORE, **(headers or {})}, media_type=_JSON)
+        self.response = refusal(status, code, message, name, headers)
+
+
+def refusal(status: int, code: int, message: str, name: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to a request that is no exchange: an error without an id; `name` is our own code."""
+    error: dict[str, Any] = {"code": code, "message": message, "data": {"code": name}}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}, ensure_ascii=False)
+    return Response(body.encode(), status, {**_NO_STORE, **(headers or {})}, media_type=_JSON)
 
 
 def _refused(error: RootwardError) -> _Refused:

@@ -81,15 +81,26 @@ async def test_every_credential_that_is_not_valid_gets_the_same_answer(
 
 
 @pytest.mark.req("AD-11")
-async def test_ten_failures_make_an_address_wait(client: GraphQLClient, ana: GraphQLClient) -> None:
+async def test_ten_failures_make_further_ones_of_an_address_wait(client: GraphQLClient) -> None:
+    guess = client.as_("rw_0_" + "a" * 48)
     for _ in range(10):
-        assert (await client.as_("rw_0_" + "a" * 48).run(VIEWER)).status == 401
-    answer = await ana.run(VIEWER)
+        assert (await guess.run(VIEWER)).status == 401
+    answer = await guess.run(VIEWER)
     assert (answer.status, answer.codes) == (429, ["TOO_MANY_ATTEMPTS"])
     assert answer.headers["retry-after"] == "60"
-    for path in ("/v1/sessions/s-1", "/api/v1/memories"):
-        refused = await ana.http.get(path, headers=ana._headers())
+    for path in ("/v1/sessions/s-1", "/api/v1/memories", "/blobs/x"):
+        refused = await guess.http.get(path, headers=guess._headers())
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+
+
+@pytest.mark.req("AD-11")
+async def test_who_is_known_is_let_in_from_an_address_that_waits(client: GraphQLClient, ana: GraphQLClient) -> None:
+    guess = client.as_("rw_0_" + "a" * 48)
+    while (await guess.run(VIEWER)).status != 429:
+        pass
+    assert (await ana.ok(VIEWER))["viewer"] == {"displayName": "Ana"}
+    rest = await ana.http.get("/v1/sessions/s-1", headers=ana._headers())
+    assert (rest.json()["_tag"], (await guess.run(VIEWER)).status) == ("SessionNotFound", 429)
 
 
 @pytest.mark.req("AD-7")

@@ -102,6 +102,7 @@ async def test_a_store_that_is_away_answers_503_to_who_accepts_the_form_of_graph
         [error] = answer.json()["errors"]
         assert (answer.status_code, error["extensions"]) == (status, {"code": "STORE_UNAVAILABLE", "status": 503})
         assert "data" not in answer.json()
+        assert answer.headers.get("retry-after") == (None if status == 200 else "5")
 
 
 async def test_a_request_that_its_browser_breaks_off_is_no_fault_of_the_server(
