@@ -1,4 +1,4 @@
-"""SpiceDB in memory, asked the same question over the same graph (design section 10), where there is one.
+"""SpiceDB in memory, asked the same question over the same graph as `bench.decision`, where there is one.
 
 It is a Go program and no dependency of ours: `ROOTWARD_BENCH_SPICEDB` names it, or it is found on the PATH as
 `spicedb`. `docs/how-to/run-the-benchmarks.md` says how to build it. It speaks JSON over HTTP here, on loopback; the

@@ -117,7 +117,7 @@ class Table:
             time_: how long one took.
             of: what the reference is.
             reference: the time of the reference in the same run.
-            goal: what design section 10 asks for.
+            goal: what docs/how-to/run-the-benchmarks.md asks for.
         """
         rate = goal is not None and goal.least_a_second is not None
         show = _rate if rate else _ms

@@ -3,7 +3,7 @@
 The key names a call within its work, the fingerprint of the request what was asked. After a restart the same key with
 the same request gives the saved answer; with another request (the state moved on) the model is asked anew. An attempt
 is saved and charged to the day's budget before it is made, so a worker killed during a call has paid for it.
-Source: design section 5, bug case 20.
+Source: docs/design.md#learning; B20 in docs/cases.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A `Rule` is one thing a viewer passes or not ("may read the shared knowledge of this agent"). A `Clause` is a
 conjunction of rules. A node's `Guard` holds the law's own facts about it; its audience is the set of clauses that
-its whole chain demands. Source: design section 2.
+its whole chain demands. Source: docs/design.md#the-audience-index.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A viewer may read a node exactly if he passes every rule of one of its clauses and is not excluded. Need ANY is the
 union of the sources' clauses, need ALL their product, ends multiply, a node's own rules are added to each clause, and
 a clause that contains another is absorbed. After a change all transitive dependents are set to "none" and computed
-upward again, so cycles and missing sources end at none. Source: design section 2.
+upward again, so cycles and missing sources end at none. Source: docs/design.md#the-audience-index.
 
 Two things the clauses cannot say exactly; both only ever hide:
 

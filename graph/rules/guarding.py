@@ -1,6 +1,6 @@
 """Which guard a node of each kind gets: the law's own facts, from the node and the rule of its pool.
 
-Source: design section 2, KN-62, KN-124.
+Source: KN-62, KN-124; docs/design.md#the-law-of-visibility.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The answer is the least fixpoint: nothing is readable until it is proved, layer by layer from the leaves. A missing
 source, a cycle that rests on itself and a missing proof are therefore one case (never proved), and neither order nor
 depth matters. Plain adjacency is used here because building a networkx graph costs more than the law itself;
-`graph.rules.proof` and `graph.rules.provenance` give networkx graphs of their answers. Source: design section 2, KN-62.
+`graph.rules.proof` and `graph.rules.provenance` give networkx graphs of their answers. Source: KN-62,
+docs/design.md#the-law-of-visibility.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def readable(
         workspace: if given, nodes of other workspaces are treated as missing (KN-57).
         decided: answers to the same viewer on the same state; what these nodes rest on may be left out.
 
-    Source: KN-62, KN-125; design section 2.
+    Source: KN-62, KN-125; docs/design.md#the-law-of-visibility.
     """
     return _Fixpoint(graph, passes, principal, workspace, decided or Decided()).run()
 

@@ -1,7 +1,7 @@
 """Upkeep of the audience index: after any change of a flag, a rule or a link, every dependent is decided anew.
 
 The pure law works the audiences out (`graph.rules.audience`); this shell reads what it needs and writes what
-changed, inside the transaction of the change. Source: design section 2.
+changed, inside the transaction of the change. Source: docs/design.md#the-audience-index.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The transaction sets the flag and decides what changed; the job `recompute_audience` decides the dependents, layer by
 layer in steps of their own, and looks over all of them once more under the locks of their pools before it ends. Until
 then their pools are read by proof (`graph.services.access.by_proof`), so that no step can show anything too early or
-too late, whatever else is written meanwhile and wherever the job is killed. Source: KN-114, design section 2, ADR 0026.
+too late, whatever else is written meanwhile and wherever the job is killed. Source: KN-114, ADR 0026.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The one way in which knowledge is written: changes, audit, audiences and keyword texts in one transaction.
 
-A caller locks (`hold`), reads and decides under the lock, then calls `commit` once. Source: KN-82, design section 3.
+A caller locks (`hold`), reads and decides under the lock, then calls `commit` once. Source: KN-82,
+docs/design.md#consistency.
 """
 
 from __future__ import annotations

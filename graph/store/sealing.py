@@ -4,7 +4,8 @@ Every value gets a data key of its own, used once with AES-256-GCM; the data key
 its workspace, which the keyring keeps outside the store. Workspace, node, field and version of the content are
 authenticated with the text; the same and the id of the epoch key with the wrapped data key, without which the text
 cannot be opened. So no ciphertext is taken for another one, and a newer epoch key takes the place of an older one
-without the text being opened (`Vault.rewrap`). Source: AD-29 to AD-31, BM-187, design section 3.
+without the text being opened (`Vault.rewrap`). Source: AD-29 to AD-31, BM-187;
+docs/design.md#sealing.
 
 An envelope: form, length of the key id and version of the content (`_HEAD`), key id, wrapped data key, text; the last
 two with their nonce before and their tag behind.

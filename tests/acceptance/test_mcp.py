@@ -1,4 +1,4 @@
-"""Two server processes on one Neo4j, and a client of the protocol that is answered by either (design section 7)."""
+"""Two server processes on one Neo4j, and a client of the protocol that either answers (docs/design.md#interfaces)."""
 
 from __future__ import annotations
 

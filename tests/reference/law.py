@@ -1,6 +1,7 @@
 """The law of visibility once more, as naively as it can be said: the yardstick for `graph.rules.visibility`.
 
-Written from design section 2 alone, over plain dicts, by asking every node again and again until nothing changes.
+Written from docs/design.md#the-law-of-visibility alone, over plain dicts, by asking every node again and again
+until nothing changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is believed: knowledge bases, entries, blocks, attributes, relations, facets, guides.
 
 A facet is one name, alias or summary of an entry with its own evidence: a node of its own, so that the one law of
-visibility decides about it like about any statement (docs/adr/0005-facets.md).
+visibility decides about it like about any statement (docs/adr/0005-facets-are-nodes.md).
 """
 
 from __future__ import annotations

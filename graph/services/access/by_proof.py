@@ -3,7 +3,7 @@
 A change of what very much rests on is committed at once, and the audiences of its dependents are settled by a job
 (`graph.services.audience_later`). Until then the index shows too much or too little of the pools they live in. So
 everything of those pools is proposed whatever the index says, and shown or counted only if it is proved.
-Source: KN-114, design section 2, ADR 0026.
+Source: KN-114, ADR 0026.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A session of reading: one viewer, one state of rights, one snapshot where the store has snapshots.
 
 Every read path goes through `Session`: the index proposes (`page`, `open`), the law disposes (`prove`). A row that the
-index let through and the law does not is dropped and counted as ``audience_mismatch``. Source: design section 2.
+index let through and the law does not is dropped and counted as ``audience_mismatch``. Source:
+docs/design.md#the-audience-index.
 """
 
 from __future__ import annotations

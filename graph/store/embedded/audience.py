@@ -2,7 +2,7 @@
 
 A clause belongs to one pool and carries the principals that may not pass it, so that nothing else has to be asked
 about a node once its clauses are known. It is filed under its narrowest rule only: look-up touches the clauses of
-rules that the viewer holds or audits, never other people's. Source: design sections 2 and 3.
+rules that the viewer holds or audits, never other people's. Source: docs/design.md#the-audience-index, ADR 0011.
 """
 
 from __future__ import annotations

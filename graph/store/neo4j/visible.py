@@ -1,7 +1,7 @@
 """Who sees what: clauses are interned per pool and filed under their narrowest rule.
 
 The id of a clause is a digest of workspace, pool and rules, so that interning needs no counter and no lock, what an
-id stands for never changes, and an id is a safe word of the full-text index. Source: design sections 2 and 3.
+id stands for never changes, and an id is a safe word of the full-text index. Source: ADR 0010.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from tests.support.neo4j_server import Neo4jServer, start
 
 ENGINES = ("memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j))
 
-NEEDS_SNAPSHOT = "reads committed data statement by statement: readers compare accessVersion instead (design section 3)"
+NEEDS_SNAPSHOT = "reads committed data statement by statement; readers compare versions (docs/design.md#consistency)"
 
 
 @pytest.fixture

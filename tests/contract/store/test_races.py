@@ -1,4 +1,4 @@
-"""Two races that a naive store loses: audiences recomputed while others write (design section 3)."""
+"""Two races that a naive store loses: audiences recomputed while others write (docs/design.md#consistency)."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ async def test_counts_follow_every_change(store: Store, ask: Ask, world: World) 
 
 
 async def test_many_clauses_held_by_one_viewer(store: Store, ask: Ask, world: World) -> None:
-    """More clauses than one keyword call of an engine takes (design section 3)."""
+    """More clauses than one keyword call of an engine takes (docs/design.md#the-stores)."""
     rules = [private(f"chn_{number}") for number in range(1_200)]
     entries = [world.make_entry(name=f"{number}") for number in range(1_200)]
     await world.write(

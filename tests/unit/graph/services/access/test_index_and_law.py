@@ -1,4 +1,4 @@
-"""The index proposes, the law disposes: an index that is wrong shows nothing (design section 2)."""
+"""The index proposes, the law disposes: an index that is wrong shows nothing (docs/design.md#the-audience-index)."""
 
 from __future__ import annotations
 

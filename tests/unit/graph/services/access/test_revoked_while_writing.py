@@ -1,4 +1,4 @@
-"""What commits after a revocation was decided without the right (KN-116, design section 3)."""
+"""What commits after a revocation was decided without the right (KN-116, ADR 0025)."""
 
 from __future__ import annotations
 

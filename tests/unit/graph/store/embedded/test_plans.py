@@ -1,6 +1,6 @@
 """What a question costs is counted in steps of SQLite's virtual machine: hidden rows cost nothing.
 
-Source: design section 3, goals of section 10.
+Source: docs/design.md#the-stores; the goals of `growth` in docs/how-to/run-the-benchmarks.md.
 """
 
 from __future__ import annotations
