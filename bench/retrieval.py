@@ -7,8 +7,8 @@ Every turn is ingested as a message of a private chat, one conversation a sessio
 in the same run is plain BM25 of the turn alone. Where the folder of models has the model of a file's language
 (`rootward models fetch`), all is asked again with vectors, and once more without decay, which may cost .01 at most.
 ``--vectors`` names a file that keeps vectors between runs. The data are not part of the project and may not be copied
-into it (licences in `data/LICENSES.md`). Categories: 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop; 5
-adversarial is reported apart.
+into it; docs/how-to/run-the-benchmarks.md says which they are. Categories: 1 multi-hop, 2 temporal, 3 open-domain,
+4 single-hop; 5 adversarial is reported apart.
 """
 
 from __future__ import annotations
@@ -368,7 +368,7 @@ def main() -> None:
     arguments = parser.parse_args()
     paths = [arguments.data / file for file in FILES if (arguments.data / file).is_file()]
     if not paths:
-        raise SystemExit(f"no conversations in {arguments.data}: name their folder with --data")
+        print(f"LEFT OUT: recall of evidence; there are no conversations in {arguments.data} (--data)")
     for path in paths:
         asyncio.run(measure(path, arguments))
 
