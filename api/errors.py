@@ -116,17 +116,21 @@ MASKED = "an unexpected fault; look it up in the log by the request id"
 
 RETRY_AFTER_S = 5
 """So long a client waits before it asks a store again that was away."""
+UNKNOWN = "unknown"
+"""The outcome of a commit whose connection broke: it must be looked at, not sent again."""
 
 
 def headers_of(error: errors.RootwardError) -> dict[str, str]:
     """Return the headers that go with an error over HTTP: when to try again, and how to sign in.
 
-    >>> headers_of(errors.StoreUnavailable("away")), headers_of(errors.NotFound())
+    Clients send again what was refused with `Retry-After`, so it says that nothing was written.
+
+    >>> headers_of(errors.StoreUnavailable("away")), headers_of(errors.StoreUnavailable("broke", outcome="unknown"))
     ({'Retry-After': '5'}, {})
     """
     if isinstance(error, errors.TooManyAttempts):
         return {"Retry-After": str(error.details.get("retry_after_s", 60))}
-    if isinstance(error, errors.StoreError):
+    if isinstance(error, errors.StoreError) and error.details.get("outcome") != UNKNOWN:
         return {"Retry-After": str(RETRY_AFTER_S)}
     return {"WWW-Authenticate": "Bearer"} if row_of(error).http == 401 else {}
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from api.errors import RETRY_AFTER_S, headers_of, row_of
+from api.errors import headers_of, row_of
 from api.graphql.execution import Executor, GraphQLRequest
-from api.graphql.media import GRAPHQL, media_of, status_of
+from api.graphql.media import GRAPHQL, answer_headers, media_of, status_of
 from api.graphql.media import JSON as JSON_TYPE
 from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
 from graph.model.errors import BadInput, RootwardError
@@ -27,11 +27,6 @@ from graph.services.access.caller import Caller
 UPLOAD_HEADER = "rootward-upload"
 FORM_TYPE = "multipart/form-data"
 FORM_OVERHEAD = 65_536
-_NOT_RUN: Final[Mapping[int, dict[str, str]]] = {
-    401: {"WWW-Authenticate": "Bearer"},
-    503: {"Retry-After": str(RETRY_AFTER_S)},
-}
-"""Headers of an operation that could not run, by its status: its answer no longer knows the error."""
 
 
 class Authenticates(Protocol):
@@ -85,7 +80,7 @@ class GraphQLEndpoint:
             return failure(error)
         body = await self.executor.answer(parsed, caller)
         status = status_of(body, media)
-        return JSONResponse(body, status_code=status, headers=_NOT_RUN.get(status))
+        return JSONResponse(body, status_code=status, headers=answer_headers(body, status))
 
     async def _json(self, request: Request) -> GraphQLRequest:
         raw = await body_of(request, self.limits.body)

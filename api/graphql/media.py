@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from api.errors import RETRY_AFTER_S, UNKNOWN
+
 GRAPHQL: Final = "application/graphql-response+json"
 JSON: Final = "application/json"
 _RANGES: Final = ("*/*", "application/*")
@@ -38,6 +40,14 @@ def status_of(body: Mapping[str, Any], media: str) -> int:
         return 200
     errors: Sequence[Mapping[str, Any]] = body["errors"]
     return max(int(error["extensions"]["status"]) for error in errors)
+
+
+def answer_headers(body: Mapping[str, Any], status: int) -> dict[str, str]:
+    """Return the headers of an answer: what `api.errors.headers_of` says of the error that kept it from running."""
+    if status == 401:
+        return {"WWW-Authenticate": "Bearer"}
+    outcomes = {error["extensions"].get("outcome") for error in body.get("errors", ())}
+    return {"Retry-After": str(RETRY_AFTER_S)} if status == 503 and UNKNOWN not in outcomes else {}
 
 
 def _weights(accept: str) -> dict[str, float]:

@@ -41,7 +41,7 @@ _STATES: Final = {
     428: "precondition_required: send If-Match",
     429: "TooManyRequests: too many failed sign-ins; try again after `Retry-After` seconds",
     502: "ModelFailed: the model failed and nothing changed",
-    503: "Unavailable: try again after `Retry-After` seconds",
+    503: "Unavailable: try again after `Retry-After` seconds; without it, look whether it was done",
 }
 ALWAYS: Final = (401, 404, 405, 429, 503)
 """States that every route may answer with."""

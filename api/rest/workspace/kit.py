@@ -203,7 +203,10 @@ def failed(error: RootwardError | Refused, request_id: str) -> Response:
         return made
     if isinstance(error, WorkspaceRefused):
         status = WORKSPACE_STATES[error.refusal]
-        return _envelope(error.refusal, error.message, dict(error.details), request_id, status)
+        made = _envelope(error.refusal, error.message, dict(error.details), request_id, status)
+        if status == 503:
+            made.headers["Retry-After"] = str(RETRY_AFTER_S)
+        return made
     code = workspace_code(error)
     details = {"dependency": "store"} if code == "unavailable" else {}
     status = 429 if isinstance(error, TooManyAttempts) else WORKSPACE_STATES.get(code, row_of(error).http)
@@ -217,6 +220,4 @@ def _envelope(code: str, message: str, details: Mapping[str, Any], request_id: s
     made = answer({"error": error}, status)
     if status == 401:
         made.headers["WWW-Authenticate"] = "Bearer"
-    if status == 503:
-        made.headers["Retry-After"] = str(RETRY_AFTER_S)
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import httpx2
 import pytest
@@ -94,15 +95,49 @@ async def test_a_store_that_is_away_answers_503_to_who_accepts_the_form_of_graph
 
     for accept, status in (("application/json", 200), (GRAPHQL, 503)):
         # The credential is looked up first; the operation itself finds nobody there.
-        faulty = FaultyStore(store, [PlannedFault(fault=Fault.FAIL, at=1, operation="edges", error=away)])
-        service = build(settings, ports=Ports(clock=clock, store=faulty))
-        transport = httpx2.ASGITransport(app=service.app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://t") as http:
-            answer = await post(http, ana.token, accept, VIEWER)
+        answer = await _asked_of_a_faulty(settings, store, clock, ana, accept, "edges", away)
         [error] = answer.json()["errors"]
         assert (answer.status_code, error["extensions"]) == (status, {"code": "STORE_UNAVAILABLE", "status": 503})
         assert "data" not in answer.json()
         assert answer.headers.get("retry-after") == (None if status == 200 else "5")
+
+
+async def test_a_store_that_is_away_at_the_sign_in_says_when_to_try_again(
+    settings: Settings, store: Store, clock: FakeClock, ana: GraphQLClient, world: TeamWorld
+) -> None:
+    def away() -> BaseException:
+        return StoreUnavailable("the store cannot answer now: try again")
+
+    answer = await _asked_of_a_faulty(settings, store, clock, ana, "application/json", "get", away)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert answer.json()["errors"][0]["extensions"] == {"code": "STORE_UNAVAILABLE", "status": 503}
+
+
+async def test_what_may_have_been_written_is_not_offered_to_be_sent_again(
+    settings: Settings, store: Store, clock: FakeClock, ana: GraphQLClient, world: TeamWorld
+) -> None:
+    def broke() -> BaseException:
+        return StoreUnavailable("the connection broke during the commit: look whether it arrived", outcome="unknown")
+
+    answer = await _asked_of_a_faulty(settings, store, clock, ana, GRAPHQL, "edges", broke)
+    assert (answer.status_code, answer.json()["errors"][0]["extensions"]["outcome"]) == (503, "unknown")
+    assert "retry-after" not in answer.headers
+
+
+async def _asked_of_a_faulty(
+    settings: Settings,
+    store: Store,
+    clock: FakeClock,
+    ana: GraphQLClient,
+    accept: str,
+    operation: str,
+    error: Callable[[], BaseException],
+) -> httpx2.Response:
+    """Return the answer of a service whose store fails at the first call of an operation."""
+    faulty = FaultyStore(store, [PlannedFault(fault=Fault.FAIL, at=1, operation=operation, error=error)])
+    service = build(settings, ports=Ports(clock=clock, store=faulty))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=service.app), base_url="http://t") as http:
+        return await post(http, ana.token, accept, VIEWER)
 
 
 async def test_a_request_that_its_browser_breaks_off_is_no_fault_of_the_server(

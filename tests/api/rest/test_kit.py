@@ -17,6 +17,7 @@ from api.auth import Authenticator
 from api.bodies import advice_of
 from api.bootstrap import Service
 from api.rest.kit import Call, Kit, Refused, routes
+from api.rest.workspace.kit import failed as workspace_failed
 from dreaming.jobs import no_models
 from graph.model.errors import (
     AlreadyExists,
@@ -28,6 +29,7 @@ from graph.model.errors import (
     RootwardError,
     StoreUnavailable,
     SurfaceConflict,
+    WorkspaceRefused,
 )
 from tests.support.world import TeamWorld
 
@@ -74,6 +76,7 @@ FAILURES: dict[str, Exception] = {
     "conflict": SurfaceConflict("ThingConflict", "stale", "again"),
     "taken": AlreadyExists("no"),
     "away": StoreUnavailable("away"),
+    "open": StoreUnavailable("look whether it arrived", outcome="unknown"),
     "refused": Refused(418, "Teapot", "short and stout"),
     "own": RootwardError("secret"),
     "bug": KeyError("secret"),
@@ -165,6 +168,7 @@ async def test_answers_are_json_that_no_cache_keeps(kit_client: httpx2.AsyncClie
         ("conflict", 409, {"_tag": "ThingConflict", "reason": "stale"}),
         ("taken", 409, {"_tag": "ALREADY_EXISTS"}),
         ("away", 503, {"_tag": "Unavailable"}),
+        ("open", 503, {"_tag": "Unavailable"}),
         ("refused", 418, {"_tag": "Teapot"}),
         ("bug", 500, {"_tag": "Internal"}),
     ],
@@ -177,8 +181,20 @@ async def test_an_error_answers_with_its_name_and_what_to_do(
     assert answer.status_code == status
     assert told.pop("message")
     assert told == body
-    assert ("Retry-After" in answer.headers) is (status == 503)
+    assert ("Retry-After" in answer.headers) is (name == "away"), "who reads it sends the request again"
     assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("away"), WorkspaceRefused("unavailable", "away")])
+def test_workspace_memory_says_when_to_try_again(error: RootwardError) -> None:
+    answer = workspace_failed(error, "r-1")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+
+
+def test_workspace_memory_does_not_where_the_outcome_is_unknown() -> None:
+    answer = workspace_failed(StoreUnavailable("look whether it arrived", outcome="unknown"), "r-1")
+    assert answer.status_code == 503
+    assert "Retry-After" not in answer.headers
 
 
 GOOD = {"count": 1, "paint": {"_tag": "Red", "name": "r", "parts": [1]}}
