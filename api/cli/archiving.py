@@ -63,4 +63,4 @@ async def bundle(chosen: Chosen, ref: str, target: Path, who: str | None, out: C
         else:
             deps = link.deps
             files = await make_bundle(deps, await authenticate(deps, token), id_, target)
-    out.print(f"{target}: {files} files; check them with: python {target}/verify_bundle.py")
+    out.print(f"{target}: {files} files; check them with: python3 {target}/verify_bundle.py")

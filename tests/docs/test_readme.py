@@ -19,6 +19,7 @@ OF_MAKE = ("make run", "make test")
 RUN_HERE = (
     "agent-memory.md",
     "back-up-and-restore.md",
+    "bot-memory.md",
     "connect-documents.md",
     "file-memory.md",
     "keys.md",

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,71 @@ def test_the_server_needs_the_library_of_this_checkout_and_of_no_registry() -> N
     assert needed == f"{library['name']}>={library['version'].rpartition('.')[0]}"
     assert server["tool"]["uv"]["sources"] == {"rootward": {"path": "client"}}
     assert "rootward" not in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+
+def copied() -> list[str]:
+    """Return what the image is built from, as the COPY lines name it; what comes from another stage is left out."""
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    return [source.rstrip("/") for line in lines for source in line.split()]
+
+
+def is_left_out(path: str) -> bool:
+    """Tell whether the build never sees a file: the last pattern that fits it or a folder it lies in decides."""
+    left_out = False
+    for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            parts = re.split(r"(\*\*/|\*)", line.removeprefix("!"))
+            wild = {"**/": "(?:.*/)?", "*": "[^/]*"}
+            fits = re.fullmatch("".join(wild.get(part) or re.escape(part) for part in parts) + "(?:/.*)?", path)
+            left_out = not line.startswith("!") if fits else left_out
+    return left_out
+
+
+@pytest.mark.parametrize("source", copied())
+def test_what_the_image_copies_is_in_a_clean_clone_and_reaches_the_build(source: str) -> None:
+    listed = subprocess.run(["git", "ls-files", source], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("this is no clone")
+    files = listed.stdout.splitlines()
+    assert files
+    assert not [file for file in files if is_left_out(file)]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        ".git/config",
+        ".venv/bin/python",
+        "data/root.key",
+        "data/admin.token",
+        "tests/conftest.py",
+        "console/node_modules/vite/index.js",
+        "console/dist/index.html",
+        "api/console/dist/index.html",
+        "api/console/dist.new/index.html",
+        "graph/rules/__pycache__/visibility.cpython-312.pyc",
+    ],
+)
+def test_secrets_tests_and_what_is_built_here_do_not_reach_the_build(file: str) -> None:
+    assert is_left_out(file)
+
+
+def test_the_steps_of_the_image_name_what_is_there() -> None:
+    scripts = json.loads((ROOT / "console" / "package.json").read_text(encoding="utf-8"))["scripts"]
+    assert set(re.findall(r"npm run (\w+)", DOCKERFILE)) <= set(scripts)
+    assert all((ROOT / "console" / script).is_file() for script in re.findall(r"node (\S+\.mjs)", DOCKERFILE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (extras,) = re.findall(r"'\.\[([\w,]+)\]'", DOCKERFILE)
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+    (entry,) = re.findall(r'^ENTRYPOINT \["(\w+)"\]', DOCKERFILE, re.MULTILINE)
+    assert entry in project["scripts"]
+
+
+def test_every_variable_of_the_compose_file_is_explained() -> None:
+    page = (ROOT / "docs" / "how-to" / "connect-neo4j.md").read_text(encoding="utf-8")
+    used = set(re.findall(r"\$\{(\w+)", COMPOSE))
+    assert "NEO4J_PASSWORD" in used
+    assert not {name for name in used if name not in page}
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "pyproject.toml", "Dockerfile", "docker-compose.yml"])

@@ -65,7 +65,10 @@ async def create_connector(
     cmd.require_admin()
     place = cmd.deps.places.get(kind)
     if place is None:
-        raise BadInput(f"kinds of connectors are {', '.join(sorted(cmd.deps.places)) or 'none here'}", field="kind")
+        kinds = ", ".join(sorted(cmd.deps.places)) or "none"
+        raise BadInput(
+            f"kinds of connectors here are {kinds}; folders need the setting connectors.folders", field="kind"
+        )
     checked = dict(place.check(options))
     routed = await routed_base(cmd, agent_id, base, channel_id)
     id_ = await new_hosted_id(cmd, Connector.PREFIX, local_id, container=local_part(agent_id))
