@@ -6,8 +6,9 @@ Source: KN-62, KN-124; docs/design.md#the-law-of-visibility.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
-from graph.model.access import Audience, Clause, Guard, Need
+from graph.model.access import Audience, Clause, Clauses, Guard, Need
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import BotEntry, Layer
@@ -85,9 +86,15 @@ def _is_shown_by_batches(run: DreamRun) -> bool:
 
 def own_audience(guard: Guard) -> Audience:
     """Return the audience of a node that rests on nothing else: a source, or a node that needs nothing."""
-    readable = guard.live and bool(guard.rules) and guard.need in (Need.SOURCE, Need.NONE)
-    clauses = multiply(spelled_out(guard.rules)) if readable and guard.rules else frozenset()
+    readable = guard.live and guard.need in (Need.SOURCE, Need.NONE)
+    clauses = _demanded_by(guard.rules) if readable and guard.rules else frozenset()
     return Audience(node=guard.node, clauses=clauses, excluded=guard.excluded)
+
+
+@lru_cache(maxsize=1_000)
+def _demanded_by(rules: Clause) -> Clauses:
+    """Return what rules demand; all that lives in a pool has the same ones."""
+    return multiply(spelled_out(rules))
 
 
 def channel_tag(channel: NodeId) -> str:

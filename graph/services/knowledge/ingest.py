@@ -15,15 +15,11 @@ from graph.model.nodes.people import Principal, PrincipalKind
 from graph.model.time import Millis
 from graph.rules.guarding import guard_of, own_audience
 from graph.rules.ingest import Arrival, IncomingMessage, fate, links_of, message_source, superseded
+from graph.rules.knowledge_settings import Settings
 from graph.rules.pools import clause_of, is_over
 from graph.services.access.commands import Command
 from graph.services.deps import Deps
-from graph.services.knowledge.conversations import (
-    conversation_of,
-    hold_channel,
-    idle_hours,
-    may_report,
-)
+from graph.services.knowledge.conversations import conversation_of, hold_channel, may_report
 from graph.services.knowledge.message_texts import lines_around, reindex
 from graph.services.learning.stage_a import read_again
 from graph.services.ledger import COMMIT_GUARD, hold
@@ -52,6 +48,7 @@ class _Batch:
     channel: Channel
     conversation: Conversation
     known: dict[str, Source]
+    settings: Settings
     at: Millis
     stored: list[Source] = field(default_factory=list)
     replaced: list[Source] = field(default_factory=list)
@@ -80,8 +77,9 @@ async def ingest_into(
     _check(messages)
     channel = await hold_channel(cmd.writer, channel_id)
     may_report(cmd, channel)
+    settings = await load_settings(cmd.writer, cmd.caller.workspace)
     known = await _known(cmd.writer, channel_id, [m.external_id for m in messages])
-    batch = _Batch(channel=channel, conversation=conversation, known=known, at=cmd.at)
+    batch = _Batch(channel=channel, conversation=conversation, known=known, settings=settings, at=cmd.at)
     return await _ingested(cmd, batch, messages)
 
 
@@ -137,10 +135,11 @@ async def _begin(cmd: Command, conversation_id: NodeId, messages: Sequence[Incom
     channel = await hold_channel(cmd.writer, channel_id)
     may_report(cmd, channel)
     conversation = await conversation_of(cmd.writer, conversation_id)
-    if is_over(conversation, cmd.at, await idle_hours(cmd)):
+    settings = await load_settings(cmd.writer, cmd.caller.workspace)
+    if is_over(conversation, cmd.at, float(settings["conversation.idle_hours"])):
         raise OperationRejected("CONVERSATION_CLOSED", "the conversation is over: open a new one of its channel")
     known = await _known(cmd.writer, channel_id, [m.external_id for m in messages])
-    return _Batch(channel=channel, conversation=conversation, known=known, at=cmd.at)
+    return _Batch(channel=channel, conversation=conversation, known=known, settings=settings, at=cmd.at)
 
 
 async def _known(writer: Writer, channel_id: NodeId, external_ids: Sequence[str]) -> dict[str, Source]:
@@ -221,7 +220,6 @@ async def _write(cmd: Command, batch: _Batch) -> None:
     if not batch.stored:
         return
     writer = cmd.writer
-    language = (await load_settings(writer, cmd.caller.workspace))["search.default_language"]
     pools = {source.pool for source in batch.stored if source.pool}
     bases = {pool: await hold(writer, pool) for pool in sorted(pools)}
     threads = await _new_threads(writer, batch)
@@ -231,7 +229,7 @@ async def _write(cmd: Command, batch: _Batch) -> None:
     await writer.put([*threads, *batch.stored])
     await writer.link([*batch.links, *(_in_channel(thread) for thread in threads)])
     await _admit(writer, [*batch.stored, *threads], bases)
-    await reindex(writer, lines, language)
+    await reindex(writer, lines, batch.settings["search.default_language"])
     await _offer_edits(writer, batch)
     await writer.patch_many(
         {
@@ -263,6 +261,7 @@ def _in_channel(thread: Thread) -> Edge:
 
 async def _admit(writer: Writer, nodes: Sequence[Source | Thread], bases: dict[NodeId, KnowledgeBase]) -> None:
     # New ids: nothing can rest on them yet, so that their own rule is their whole audience.
-    guards = [guard_of(node, clause_of(bases[node.pool])) for node in nodes if node.pool]
+    own = {pool: clause_of(base) for pool, base in bases.items()}
+    guards = [guard_of(node, own[node.pool]) for node in nodes if node.pool]
     await writer.guard(guards)
     await writer.admit([own_audience(guard) for guard in guards])

@@ -109,16 +109,25 @@ def _near(line: list[Source], changed: Iterable[Source]) -> set[NodeId]:
 async def _members(reader: Reader, changed: list[Source], present: Collection[NodeId]) -> list[Source]:
     ordered = in_talk_order(changed)
     first, last = ordered[0], ordered[-1]
-    inside = _line(first, Range("occurred_at", first.occurred_at, last.occurred_at + 1))
     before = _line(first, Range("occurred_at", None, first.occurred_at))
-    after = _line(first, Range("occurred_at", last.occurred_at + 1, None))
-    others = await _others(reader, inside, {source.id for source in changed}, len(present))
     earlier = await reader.find(
         COMMIT_GUARD, Find(kind=Source, where=before, order=By("occurred_at", descending=True), first=3)
     )
+    said = list(filter(_is_said, changed))
+    if not present and await _is_end_of_talk(reader, first):
+        return in_talk_order([*earlier.nodes, *said])
+    inside = _line(first, Range("occurred_at", first.occurred_at, last.occurred_at + 1))
+    after = _line(first, Range("occurred_at", last.occurred_at + 1, None))
+    others = await _others(reader, inside, {source.id for source in changed}, len(present))
     later = await reader.find(COMMIT_GUARD, Find(kind=Source, where=after, order=By("occurred_at"), first=3))
-    middle = [*others, *filter(_is_said, changed)]
-    return in_talk_order([*earlier.nodes, *middle, *later.nodes])
+    return in_talk_order([*earlier.nodes, *others, *said, *later.nodes])
+
+
+async def _is_end_of_talk(reader: Reader, first: Source) -> bool:
+    """True if nothing of the line was said from here on: messages most often come in the order of the talk."""
+    following = _line(first, Range("occurred_at", first.occurred_at, None))
+    found = await reader.find(COMMIT_GUARD, Find(kind=Source, where=following, order=By("occurred_at"), first=1))
+    return not found.nodes
 
 
 async def _others(reader: Reader, where: Where, changed: Collection[NodeId], present: int) -> Sequence[Source]:

@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 _ODD = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]")
 _LONGEST = 256
-_KEPT = re.compile(r"[ 0-9a-z]*")
-_TO_ENCODE = re.compile(r"[\x00-\x1f\x21-\x2f\x3a-\x60\x7b-\x7f]")
-"""These find out at one look whether packed words have a letter that is not kept as it is; the first is the faster."""
+_KEPT = bytes(byte for byte in range(256) if byte == ord(" ") or not _ODD.match(chr(byte)))
+"""The bytes of words that are kept as they are, and the blank between two words."""
 
 
 def prefix(clause: int, part: int) -> str:
@@ -49,18 +48,19 @@ def needle(word: str) -> str:
     return f" {word} "
 
 
-def document(prefixes: Sequence[str], text: str) -> str:
-    """Return what is given to the index for packed words: each once behind every prefix."""
-    words = dict.fromkeys(unpacked(text))
-    plain = " ".join(words if _is_kept(text, words) else map(encoded, words))
-    return " ".join([before + plain.replace(" ", f" {before}") for before in prefixes]) if plain else ""
+def document(prefixes: Sequence[str], words: Iterable[str]) -> str:
+    """Return what is given to the index for the words of a text: each once behind every prefix."""
+    distinct: Collection[str] = dict.fromkeys(words)
+    kept = distinct if _are_kept(distinct) else list(map(encoded, distinct))
+    return " ".join([before + f" {before}".join(kept) for before in prefixes]) if kept else ""
 
 
-def _is_kept(text: str, words: Collection[str]) -> bool:
-    """True if no word of a packed text needs to be encoded."""
-    if not words:
-        return True
-    return len(max(words, key=len)) <= _LONGEST and bool(_KEPT.fullmatch(text) or not _TO_ENCODE.search(text))
+def _are_kept(words: Collection[str]) -> bool:
+    """True if no word needs to be encoded; looks at all of them at once."""
+    joined = " ".join(words).encode("utf-8", "surrogatepass")
+    if joined.translate(None, _KEPT):
+        return False
+    return len(joined) <= _LONGEST or max(map(len, words)) <= _LONGEST
 
 
 def any_of(prefixes: Sequence[str], words: Iterable[str]) -> str:

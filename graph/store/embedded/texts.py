@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph.model.ids import NodeId
 from graph.store.embedded import terms
@@ -17,15 +16,14 @@ from graph.store.embedded.values import listed
 from graph.store.query import TextIndex, TextRow
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What the index holds of a text; `words` are packed."""
+class _Text(NamedTuple):
+    """What the index holds of a text."""
 
     n: int
     kind: str
     guard: NodeId
     part: int
-    words: str
+    words: Sequence[str]
 
 
 def index(session: Session, texts: Sequence[TextRow]) -> None:
@@ -35,19 +33,20 @@ def index(session: Session, texts: Sequence[TextRow]) -> None:
     ordered = sorted(latest.values(), key=lambda text: first_number(text.sort_at))  # the index wants rising numbers
     parts = {part: interned(session.db, "part", part) for part in {text.part for text in ordered}}
     numbers = _Numbers(session)
-    rows = [(numbers.next(text.sort_at), text, parts[text.part], terms.packed(text.words)) for text in ordered]
+    rows = [(numbers.next(text.sort_at), text, parts[text.part]) for text in ordered]
     session.db.executemany(
         "INSERT INTO text(n, id, kind, guard, item, part, pool, words, length, sort_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [_row(*row) for row in rows],
     )
     clauses = _clauses_of(session, {text.guard for text in ordered})
-    written = [_Text(n, text.index.value, text.guard, part, words) for n, text, part, words in rows]
+    written = [_Text(n, text.index, text.guard, part, text.words) for n, text, part in rows]
     _add_terms(session, ((text, clauses.get(text.guard, ())) for text in written))
 
 
-def _row(n: int, text: TextRow, part: int, words: str) -> tuple[Any, ...]:
-    return n, text.id, text.index.value, text.guard, text.item, part, text.pool, words, len(text.words), text.sort_at
+def _row(n: int, text: TextRow, part: int) -> tuple[Any, ...]:
+    words = terms.packed(text.words)
+    return n, text.id, text.index, text.guard, text.item, part, text.pool, words, len(text.words), text.sort_at
 
 
 def unindex(session: Session, ids: Sequence[str]) -> None:
@@ -119,7 +118,7 @@ def _found(session: Session, by: str, values: Sequence[str]) -> list[_Text]:
         f"SELECT t.n, t.kind, t.guard, t.part, t.words FROM json_each(?) w CROSS JOIN text t ON t.{by} = w.value",
         (listed(values),),
     )
-    return [_Text(*row) for row in rows]
+    return [_Text(n, kind, guard, part, terms.unpacked(words)) for n, kind, guard, part, words in rows]
 
 
 def _drop(session: Session, found: Sequence[_Text]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -137,6 +138,7 @@ def whole_texts(rows: Iterable[Sequence[Any]]) -> list[TextRow]:
 
 
 def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
+    tokens = encode_words(text.words)
     row = {
         "id": text.id,
         "index": text.index.value,
@@ -144,8 +146,8 @@ def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
         "item": text.item,
         "part": text.part,
         "pool": text.pool,
-        "words": encode_words(text.words),
-        "long": long_words(text.words) or None,
+        "words": tokens,
+        "long": long_words(text.words, tokens) or None,
         "length": len(text.words),
         "sort": (sort := encode_sort(text.sort_at, text.id)),
         "span": span_of(sort),
@@ -182,10 +184,11 @@ async def _uncount(
 
 def _count(counters: Counters, rows: Iterable[Mapping[str, Any]], *, by: int) -> None:
     """Count texts by clause; those with excluded viewers are counted when they are asked for."""
-    for row in rows:
-        if EXCLUDING not in row["place"].split():
-            for token in row["clauses"].split():
-                counters.add(text_keys(token[1:], row["index"], row["part"], row["pool"]), by)
+    alike = Counter((row["clauses"], row["place"], row["index"], row["part"], row["pool"]) for row in rows)
+    for (clauses, place, *filed), number in alike.items():
+        if EXCLUDING not in place.split():
+            for token in clauses.split():
+                counters.add(text_keys(token[1:], *filed), by * number)
 
 
 def _text_row(properties: Mapping[str, Any]) -> TextRow:

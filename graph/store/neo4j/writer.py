@@ -18,8 +18,17 @@ from graph.model.time import Millis
 from graph.store.neo4j import audience, jobs, names, pending, texts
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
-from graph.store.neo4j.driver import InTransaction
-from graph.store.neo4j.encoding import decode_value, encode_changes, encode_node, properties_of, spec_of
+from graph.store.neo4j.driver import InTransaction, table
+from graph.store.neo4j.encoding import (
+    columns,
+    decode_node,
+    decode_value,
+    encode_changes,
+    encode_node,
+    is_whole,
+    properties_of,
+    spec_of,
+)
 from graph.store.neo4j.facts import encode_guard
 from graph.store.neo4j.faults import already_exists
 from graph.store.neo4j.pending import Pending
@@ -28,6 +37,9 @@ from graph.store.neo4j.rows import map_of, values_of
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, TextRow, Where
 
 N = TypeVar("N", bound=Node)
+
+_READ_WITH_LOCK = 100
+"""So many nodes are read with the statement that locks them."""
 
 
 class Neo4jWriter(Neo4jReader):
@@ -206,9 +218,18 @@ class Neo4jWriter(Neo4jReader):
         wanted = sorted(set(ids) - self._pending.nodes.keys() - self._locked)
         if wanted:
             self._locked.update(wanted)
-            await self._runner.run(
-                "UNWIND $ids AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder SET n.lock = 0", ids=wanted
-            )
+            await self._lock(wanted)
+
+    async def _lock(self, ids: Sequence[NodeId]) -> None:
+        """Lock nodes and, if they are few, remember them as they are now: whoever locks a node reads it next."""
+        held = "UNWIND $ids AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder SET n.lock = 0"
+        kinds = {spec.name for id in ids if (spec := schema.kind_of(id)) is not None}
+        if not kinds or len(ids) > _READ_WITH_LOCK:
+            await self._runner.run(held, ids=ids)
+            return
+        rows = await table(self._runner, f"{held} WITH n", columns(*kinds), ids=ids)
+        nodes = [decode_node(values) for (values,) in rows if is_whole(values)]
+        self._read.update((node.id, node) for node in nodes if not self._pending.touches([node.id]))
 
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         spec = _kind(id)
