@@ -24,11 +24,12 @@ async def test_sessions_agents_and_bots(http: httpx2.AsyncClient, path: str) -> 
         assert (answer.status_code, surface(answer)) == (404, {"_tag": "NotFound", "message": NOWHERE})
 
 
+@pytest.mark.req("FM-5", "FM-7")
 @pytest.mark.parametrize("path", ["/api/v1", "/api/v1/nothing", "/api/v1/memories/mem_x/nothing/at/all"])
 async def test_workspace_memory(http: httpx2.AsyncClient, path: str) -> None:
     answer = await http.get(path)
     error = surface(answer)["error"]
-    assert (answer.status_code, error["code"], error["message"], error["details"]) == (404, "not_found", NOWHERE, {})
+    assert (answer.status_code, error["code"], error["details"]) == (404, "not_found", {"kind": "route", "id": path})
     assert error["request_id"] == answer.headers["rootward-request-id"]
 
 

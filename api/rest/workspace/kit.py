@@ -191,7 +191,7 @@ def _place(cursor: str, bound: Sequence[object]) -> After:
         raise WorkspaceRefused("invalid_cursor", "take the cursor of this very collection") from None
 
 
-_REFUSALS: Final = {404: "not_found", 500: "internal"}
+_REFUSALS: Final = {500: "internal"}
 """The code of a refusal that is no error of the core, where it is not ``invalid_argument``."""
 
 
