@@ -61,12 +61,21 @@ def _check_texts(value: Any) -> None:
             waiting += [(path, key) for key in one] + [((*path, key), inner) for key, inner in one.items()]
         elif isinstance(one, list):
             waiting += [((*path, str(place)), inner) for place, inner in enumerate(one)]
-        elif isinstance(one, str) and not one.isascii() and _has_surrogate(one):
+        elif isinstance(one, str) and has_surrogate(one):
             raise InvalidRequest("a text has a lone surrogate", path=_shown(path))
 
 
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+def has_surrogate(text: str) -> bool:
+    r"""Return whether a text has half of a surrogate pair, which no UTF-8 can hold.
+
+    >>> has_surrogate("half \ud83d"), has_surrogate("whole 😀")
+    (True, False)
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _no_json(name: str) -> Any:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from graphql import (
@@ -31,6 +32,7 @@ from graphql import (
 )
 from graphql.type import GraphQLField, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType
 
+from api.bodies import has_surrogate
 from graph.model.errors import BadInput, QueryTooComplex
 
 MAX_DOCUMENT_CHARACTERS = 65_536
@@ -98,14 +100,16 @@ def check_text(query: str) -> None:
 
 
 def check_json(value: Any) -> None:
-    """Refuse variables that are nested too deeply.
+    """Refuse variables that are nested too deeply, or hold what no answer could repeat and no store keep.
 
     Raises:
-        BadInput: deeper than `MAX_JSON_DEPTH`.
+        BadInput: deeper than `MAX_JSON_DEPTH`, or with a lone surrogate, NaN or a number without bounds.
     """
     layer: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH + 1):
         layer = [child for one in layer for child in _children(one)]
+        if any(_is_unsayable(one) for one in layer):
+            raise BadInput("a text has a lone surrogate, or a number is not finite", field="variables")
         if not layer:
             return
     raise BadInput(f"nest values at most {MAX_JSON_DEPTH} deep", field="variables", limit=MAX_JSON_DEPTH)
@@ -113,8 +117,14 @@ def check_json(value: Any) -> None:
 
 def _children(value: Any) -> Sequence[Any]:
     if isinstance(value, dict):
-        return list(value.values())
+        return [*value, *value.values()]
     return value if isinstance(value, list) else ()
+
+
+def _is_unsayable(value: Any) -> bool:
+    if isinstance(value, str):
+        return has_surrogate(value)
+    return isinstance(value, float) and not isfinite(value)
 
 
 def check_document(

@@ -98,9 +98,8 @@ class GraphQLEndpoint:
         try:
             form = await request.form(max_files=1, max_fields=2, max_part_size=FORM_OVERHEAD)
             body = json.loads(_text(form, "operations"))
-            places = json.loads(_text(form, "map"))
-            _fill(body, places, form)
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError, HTTPException) as error:
+            _fill(body, json.loads(_text(form, "map")), form)
+        except (ValueError, LookupError, TypeError, RecursionError, HTTPException) as error:
             raise BadInput(
                 "send operations, map and one file as GraphQL multipart requests do", field="body"
             ) from error
@@ -132,8 +131,15 @@ def refusal(status: int, code: str, message: str, headers: Mapping[str, str] | N
 
 
 def _size(variables: Mapping[str, Any]) -> int:
-    """Return roughly how many bytes the variables took: uploaded files count nothing."""
-    return len(json.dumps(variables, ensure_ascii=False, default=lambda _: None).encode("utf-8", "surrogatepass"))
+    """Return roughly how many bytes the variables took: uploaded files count nothing.
+
+    Raises:
+        BadInput: they are nested so deeply that they could be read and not written; `check_json` refuses less already.
+    """
+    try:
+        return len(json.dumps(variables, ensure_ascii=False, default=lambda _: None).encode("utf-8", "surrogatepass"))
+    except RecursionError:
+        raise BadInput("the variables are nested too deeply", field="variables") from None
 
 
 def _text(form: FormData, name: str) -> str:
@@ -145,10 +151,12 @@ def _text(form: FormData, name: str) -> str:
 
 def _fill(body: Any, places: Any, form: FormData) -> None:
     """Put the uploaded file where the map says: one place, inside the variables."""
+    if not isinstance(places, dict) or not isinstance(body, dict):
+        raise TypeError("map and operations are objects")
     ((key, paths),) = places.items()
     (path,) = paths
     file = form[key]
-    if not isinstance(file, UploadFile) or not isinstance(body, dict):
+    if not isinstance(file, UploadFile) or not isinstance(path, str):
         raise ValueError(key)
     parts = path.split(".")
     if parts[0] != "variables" or len(parts) < 2:

@@ -13,7 +13,8 @@ from graph.model.errors import BadInput, ImportInvalid
 from graph.model.time import Millis, from_datetime, to_datetime
 
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
-_YEAR_10000 = 253_402_300_800
+_LAST_SECOND = 253_402_300_799
+"""Of the year 9999."""
 _NO_ZONE = "the date has no zone; write one, such as 2025-05-10T09:00:00+08:00, or state --timezone"
 _NO_DATE = "the date cannot be read; write it as RFC 3339, such as 2025-05-10T09:00:00Z"
 
@@ -106,12 +107,12 @@ class Dates:
     def local(self, value: datetime, place: Place) -> Millis:
         """Return the time of a date, in the stated zone if it has none of its own."""
         if value.tzinfo is not None:
-            return from_datetime(value)
+            return _millis(value, place)
         if self.zone is None:
             raise place.invalid("no_zone", _NO_ZONE)
         self.tally.assumed_timezone = str(self.zone)
         self.tally.assumed_dates += 1
-        return from_datetime(value.replace(tzinfo=self.zone))
+        return _millis(value.replace(tzinfo=self.zone), place)
 
     def epoch(self, seconds: object, place: Place) -> Millis:
         """Return the time of Unix seconds, given as a number or its text; these are UTC by definition."""
@@ -119,6 +120,13 @@ class Dates:
             number = float(str(seconds))
         except ValueError:
             number = -1.0
-        if not 0 <= number < _YEAR_10000:
+        if not 0 <= number <= _LAST_SECOND:
             raise place.invalid("bad_date", "the time is not a number of seconds since 1970")
         return Millis(int(number * 1_000 + 0.5))
+
+
+def _millis(value: datetime, place: Place) -> Millis:
+    try:
+        return from_datetime(value)
+    except BadInput:
+        raise place.invalid("bad_date", "the date lies outside of the years 1 to 9999 of UTC") from None

@@ -34,7 +34,7 @@ class _Vectors(BaseModel):
 
 
 class _Score(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", strict=True)
     index: int
     relevance_score: float
 
@@ -123,7 +123,7 @@ class HttpReranker:
     model: str
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return one score a text, in their order; the search checks count and range (RE-18).
+        """Return one score a text, in their order, or as many as came; the search checks count and range (RE-18).
 
         Raises:
             ModelUnavailable: no scores came.
@@ -136,7 +136,9 @@ class HttpReranker:
         except ValidationError as error:
             raise ModelUnavailable("bad_response") from error
         scores = {one.index: one.relevance_score for one in found}
-        return [scores.get(place, math.nan) for place in range(len(texts))] if len(scores) == len(texts) else []
+        if len(scores) != len(texts):
+            return list(scores.values())
+        return [scores.get(place, math.nan) for place in range(len(texts))]
 
 
 def _reason(status: int) -> str:

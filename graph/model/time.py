@@ -13,7 +13,8 @@ Millis = NewType("Millis", int)
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
+_MILLISECOND, _MINUTE = timedelta(milliseconds=1), timedelta(minutes=1)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 class Clock(Protocol):
@@ -50,13 +51,15 @@ def from_datetime(value: datetime) -> Millis:
     """Return `value` in UTC milliseconds.
 
     Raises:
-        BadInput: the value has no zone.
+        BadInput: the value has no zone, or lies in UTC outside of the years 1 to 9999: nothing could show it again.
 
     >>> from_datetime(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000
     """
     if value.tzinfo is None:
         raise BadInput("a time needs a zone, such as 2025-05-10T00:00:00Z", field="time")
+    if not _FIRST <= value <= _LAST:
+        raise BadInput("a time lies in the years 1 to 9999 of UTC", field="time")
     return Millis((value - _EPOCH) // _MILLISECOND)
 
 
@@ -69,13 +72,15 @@ def parse(text: str) -> Millis:
     """Return the time that an RFC 3339 text names.
 
     Raises:
-        BadInput: not RFC 3339, or without a zone.
+        BadInput: not RFC 3339, without a zone or with seconds in it, or outside of the years 1 to 9999.
 
     >>> parse("2025-04-01T00:00:00.000Z")
     1743465600000
     """
     try:
         value = datetime.fromisoformat(text)
+        if (value.utcoffset() or _MINUTE) % _MINUTE:
+            raise ValueError("the offset has seconds")
     except ValueError as error:
         raise BadInput("a time is written as RFC 3339, such as 2025-05-10T00:00:00Z", field="time") from error
     return from_datetime(value)

@@ -3,7 +3,7 @@
 import calendar
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import Final
 
 import regex
@@ -21,7 +21,8 @@ class DateMention:
         """Return how many days lie between a day and the nearest day meant; 0 inside."""
         if not self.every_year:
             return _gap(self.first, self.last, day)
-        shifts = (_with_year(self.first, year) for year in (day.year - 1, day.year, day.year + 1))
+        near = (year for year in (day.year - 1, day.year, day.year + 1) if MINYEAR <= year <= MAXYEAR)
+        shifts = (_with_year(self.first, year) for year in near)
         length = self.last - self.first
         return min(_gap(first, first + length, day) for first in shifts)
 

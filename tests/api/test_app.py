@@ -143,6 +143,15 @@ async def test_json_without_end_is_refused(ana: GraphQLClient) -> None:
         assert (response.status_code, answer_of(response).codes) == (400, ["BAD_INPUT"])
 
 
+async def test_json_of_any_depth_is_answered(ana: GraphQLClient) -> None:
+    """Reading JSON, measuring it and refusing its depth each end at a depth of their own."""
+    headers = {**ana._headers(), "Content-Type": "application/json"}
+    for depth in range(840, 1_000):
+        body = b'{"query": "{ viewer { id } }", "variables": {"a": %s%s}}' % (b"[" * depth, b"]" * depth)
+        answer = answer_of(await ana.http.post("/graphql", content=body, headers=headers))
+        assert answer.codes == ["BAD_INPUT"], depth
+
+
 @pytest.mark.req("MA-3", "MA-4")
 async def test_an_uploaded_file_is_downloaded_unchanged_by_who_may_see_it(
     ana: GraphQLClient, eve: GraphQLClient, client: GraphQLClient, world: TeamWorld, gid: Gid
@@ -179,6 +188,10 @@ async def test_an_uploaded_file_is_downloaded_unchanged_by_who_may_see_it(
         ('{"query": "x", "variables": {"file": null}}', '{"0": ["variables.file", "variables.file"]}'),
         ('{"query": "x", "variables": {"file": null}}', "[" * 10_000),
         ('{"query": "x", "variables": {"file": null}}', '{"0": ["variables.__class__.x"]}'),
+        *(
+            ('{"query": "x", "variables": {"file": null}}', places)
+            for places in ("[]", "null", "5", '"x"', '{"0": [1]}')
+        ),
     ],
 )
 async def test_a_form_that_is_no_upload_is_refused(ana: GraphQLClient, operations: str, places: str) -> None:

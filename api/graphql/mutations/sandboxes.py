@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
@@ -12,6 +11,7 @@ from starlette.datastructures import UploadFile
 from strawberry.file_uploads import Upload
 from strawberry.types import Info
 
+from api.bodies import parsed
 from api.graphql.acting import act_on
 from api.graphql.context import RequestContext, context
 from api.graphql.tagging import refusing
@@ -27,7 +27,7 @@ from dreaming.sandbox.closing import ask_to_close, close_at_once
 from dreaming.sandbox.options import memory_of
 from dreaming.sandbox.recording import begin_run, record_run
 from dreaming.sandbox.refusals import refusing as refusing_memory
-from graph.model.errors import WorkspaceRefused
+from graph.model.errors import InvalidRequest, WorkspaceRefused
 from graph.model.nodes import sandbox
 from graph.model.nodes.people import Right
 from graph.rules.memory_refusals import invalid
@@ -227,8 +227,8 @@ async def _segment(ctx: RequestContext, rollout: SandboxRolloutInput, file: Any)
 
 def _parsed(data: bytes) -> Segment:
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
+        found = parsed(data)
+    except InvalidRequest:
         raise invalid("segment_file", "is no JSON") from None
     if not isinstance(found, dict):
         raise invalid("segment_file", "is an object")

@@ -6,7 +6,6 @@ Recency alone never settles anything: each rule asks for the kind of evidence, n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from typing import Final
 
 from graph.model.nodes.evidence import Source
@@ -41,7 +40,6 @@ _REPLACING: Final = frozenset(
 """Changes that may name blocks in `supersedes`; an addition adds, a dispute replaces neither position."""
 
 _FIRM: Final = frozenset({Standing.SETTLED, Standing.CORRECTED})
-_DAY: Final = timedelta(days=1)
 
 
 def check_fit(work: Work, given: BlockIn) -> None:
@@ -159,7 +157,7 @@ def _require_who_and_when(text: str, sources: Iterable[Source]) -> None:
     mentioned = dates_in(text)
     for source in sources:
         day = to_datetime(source.occurred_at).date()
-        dated = any(mention.days_from(near) == 0 for mention in mentioned for near in (day - _DAY, day, day + _DAY))
+        dated = any(mention.days_from(day) <= 1 for mention in mentioned)
         if not dated or not _names_speaker(text, source):
             raise refuse("CONFLICT_UNEXPLAINED", "say in the text who said each position, and when")
 

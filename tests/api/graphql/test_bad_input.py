@@ -349,6 +349,46 @@ async def test_an_ill_formed_list_is_refused_whole(
     assert await kept() == before
 
 
+SAY = """
+mutation($to: ID!, $messages: [MessageInput!]!) {
+  ingestMessages(conversationId: $to, messages: $messages) { sourceIds sources { occurredAt } } }
+"""
+
+
+@pytest.mark.req("KN-65", "KN-110", "RE-6")
+async def test_a_message_of_any_year_can_be_read_and_found_or_is_refused(
+    ana: GraphQLClient, host: GraphQLClient, world: TeamWorld, gid: Gid, kept: Kept
+) -> None:
+    """A time that cannot be shown again would end every search that comes upon it."""
+    conversation = await world.open(world.ops)
+    to, said = gid(conversation.id), {"text": "The kiln is hot.", "speakerId": gid(world.ana)}
+    before = await kept()
+    for at in ("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-14:00", "2025-05-10T10:00:00+00:00:30"):
+        assert await host.code(SAY, to=to, messages=[{**said, "externalId": "m", "sentAt": at}]) == "BAD_INPUT"
+    assert await kept() == before
+    for at in ("0001-01-01T00:00:00-14:00", "9999-12-31T23:59:59+14:00"):
+        await host.ok(SAY, to=to, messages=[{**said, "externalId": at, "sentAt": at}])
+    for query in ("kiln", "kiln in January", "kiln on 31 December"):
+        found = await ana.ok(SEARCH, owner=gid(world.atlas), query=query)
+        assert "The kiln is hot." in str(found["memorySearch"]["items"])
+
+
+@pytest.mark.req("KN-110")
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        'mutation($x: String!) { createMemory(name: "Tea", guide: $x) { id } }',
+        'mutation($x: String!) { callRunTool(runId: "r", tool: $x, toolCallId: "t") { __typename } }',
+        'mutation($x: String!) { createMemoryFile(memoryId: "m", path: $x, content: $x) { id } }',
+        "query($x: ID!) { node(id: $x) { id } }",
+    ],
+)
+async def test_half_a_sign_is_refused_in_every_argument(ana: GraphQLClient, mutation: str) -> None:
+    body = json.dumps({"query": mutation, "variables": {"x": "half \ud800"}}).encode("ascii")
+    headers = {"Authorization": f"Bearer {ana.token}", "content-type": "application/json"}
+    assert answer_of(await ana.http.post("/graphql", content=body, headers=headers)).codes == ["BAD_INPUT"]
+
+
 @pytest.mark.req("KN-110")
 async def test_half_a_sign_is_refused(kept: Kept, ana: GraphQLClient, kb: str) -> None:
     """A lone surrogate can be written in JSON, but in no store."""

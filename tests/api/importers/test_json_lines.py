@@ -80,7 +80,11 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "date", ["yesterday", "2025-05-10", "2025-05-10T25:00:00Z", "10.05.2025 12:00:00", "20250510T120000Z", ""]
+    "date",
+    [
+        *("yesterday", "2025-05-10", "2025-05-10T25:00:00Z", "10.05.2025 12:00:00", "20250510T120000Z", ""),
+        *("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"),
+    ],
 )
 def test_a_date_that_is_not_one_is_refused(tmp_path: Path, date: str) -> None:
     assert refusal(written(tmp_path, json.dumps({**LINE, "sentAt": date}))).details["reason"] == "bad_date"

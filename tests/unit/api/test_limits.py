@@ -144,3 +144,11 @@ def test_deep_json_is_refused() -> None:
     with pytest.raises(BadInput):
         check_json({"x": value})
     check_json({"x": [[["fine"]]]})
+
+
+@pytest.mark.parametrize("value", ["a\ud800", "\udfff", float("inf"), float("-inf"), float("nan")])
+def test_what_no_answer_could_repeat_is_refused_wherever_it_stands(value: Any) -> None:
+    for variables in ({"x": value}, {"x": [{"y": [value]}]}, {"x": [{value: 1}]}):
+        with pytest.raises(BadInput):
+            check_json(variables)
+    check_json({"x": ["\U0001f600", "\ufeff", 1e308, -0.0, 2**70]})

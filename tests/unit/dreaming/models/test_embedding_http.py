@@ -146,3 +146,22 @@ async def test_scores_that_do_not_fit_are_not_taken_for_some(reply: Reply) -> No
         scores = await asked.score("which?", TEXTS)
         await asked.poster.aclose()
     assert len(scores) != 2 or not all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.req("RE-18")
+async def test_as_many_scores_are_told_of_as_came() -> None:
+    three = reranked((0, 0.5), (1, 0.5), (2, 0.5))
+    async with ModelServer(replies=[reranked((1, 0.5)), three]) as server:
+        asked = http_reranker(f"{server.url}/rerank", "ranker", None)
+        assert [len(await asked.score("which?", TEXTS)) for _ in range(2)] == [1, 3]
+        await asked.poster.aclose()
+
+
+@pytest.mark.req("RE-18")
+@pytest.mark.parametrize("score", [True, "0.5", None])
+async def test_a_score_that_is_no_number_is_no_answer(score: Any) -> None:
+    async with ModelServer(replies=[reranked((0, score), (1, 0.5))]) as server:
+        asked = http_reranker(f"{server.url}/rerank", "ranker", None)
+        with pytest.raises(ModelUnavailable):
+            await asked.score("which?", TEXTS)
+        await asked.poster.aclose()

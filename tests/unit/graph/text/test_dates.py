@@ -53,3 +53,9 @@ def test_what_is_no_date_is_passed_over(text: str) -> None:
 
 def test_several_dates_come_in_order() -> None:
     assert [mention.first.year for mention in dates_in("in 2024 or 3 May 2022?")] == [2024, 2022]
+
+
+@pytest.mark.parametrize("day", [date.min, date.max])
+def test_a_yearless_date_is_near_days_of_the_first_and_the_last_year(day: date) -> None:
+    [mention] = dates_in("31 December" if day == date.max else "January 1")
+    assert mention.days_from(day) == 0

@@ -182,6 +182,19 @@ def test_an_edit_that_tells_of_a_dispute_keeps_the_evidence_of_the_position(
     assert desk.code(edit(id_, 1, block(text, *sides, cite(old, "Launch is 1 June"), **DISPUTED))) == "accepted"
 
 
+@pytest.mark.req("DR-72")
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"])
+def test_a_dispute_of_the_first_or_last_day_of_all_is_judged_like_any(
+    desk: Desk, entry: NodeId, old: NodeId, at: str
+) -> None:
+    odd = desk.source("No, launch is 15 June.", by=BEN, speaker="Ben", at=at)
+    both = [cite(old, "Launch is 1 June"), cite(odd, "launch is 15 June", "contradicts")]
+    day = "1 January" if at.startswith("0001") else "31 December"
+    for said, code in ((day, "accepted"), ("2 April 2025", "CONFLICT_UNEXPLAINED")):
+        text = f"Ana said on 2 April 2025 that launch is 1 June; Ben said on {said} that it is 15 June."
+        assert desk.code(add(entry, block(text, *both, **DISPUTED))) == code
+
+
 @pytest.mark.req("DR-72", "DR-67")
 def test_a_dispute_is_resolved_by_a_correction_or_by_one_of_the_parties(
     desk: Desk, entry: NodeId, old: NodeId, new: NodeId
