@@ -14,9 +14,10 @@ NAMED = sorted(set(re.findall(r"`((?:tests|bench)/[\w/]+\.py(?:::\w+)?)`", TEXT)
 
 BUGS = {f"B{n}" for n in range(1, 21)}
 ATTACKS = {f"T{n}" for n in range(1, 16)}
+LAST = {"B": 6, "C": 5, "D": 6, "E": 8, "F": 5}
 GOALS = {
     *(f"A{n}" for n in (1, 2, 3, 4, 5, 8)),
-    *(f"{letter}{n}" for letter, last in (("B", 6), ("C", 5), ("D", 6), ("E", 8), ("F", 5)) for n in range(1, last + 1)),
+    *(f"{letter}{n}" for letter, last in LAST.items() for n in range(1, last + 1)),
 }
 
 
