@@ -19,6 +19,7 @@ PAGES = [
         ROOT / "CHANGELOG.md",
         ROOT / "client" / "README.md",
         ROOT / "console" / "README.md",
+        ROOT / "tests" / "console" / "README.md",
         *sorted((ROOT / "docs").rglob("*.md")),
     )
 ]
