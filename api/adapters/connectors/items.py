@@ -27,12 +27,19 @@ def read_items(data: bytes, *, media_type: str, address: str) -> list[dict[str, 
 def _item(entry: Any) -> dict[str, Any]:
     forms = [str(part.get("value") or "") for part in entry.get("content", ())]
     forms.append(str(entry.get("summary") or ""))
-    parsed = entry.get("updated_parsed") or entry.get("published_parsed")
     return {
         "id": str(entry.get("id") or ""),
         "link": str(entry.get("link") or ""),
         "title": str(entry.get("title") or ""),
         "body": max(forms, key=len),
         "stamp": [entry.get("updated"), entry.get("published")],
-        "time": calendar.timegm(parsed) * 1_000 if parsed else None,
+        "time": _milliseconds(entry.get("updated_parsed") or entry.get("published_parsed")),
     }
+
+
+def _milliseconds(parsed: Any) -> int | None:
+    """Return a time of the feed, None without one or in a year that no calendar has: it must not end the whole feed."""
+    try:
+        return calendar.timegm(parsed) * 1_000 if parsed else None
+    except (ValueError, OverflowError):
+        return None

@@ -176,3 +176,14 @@ def test_options_are_checked_before_anything_is_fetched() -> None:
     for given in wrong:
         with pytest.raises(BadInput):
             places.check(given)
+
+
+@pytest.mark.req("MA-19", "MA-25")
+@pytest.mark.parametrize("date", ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_an_item_of_no_year_keeps_its_feed(web: Web, date: str) -> None:
+    web.site.pages["/feed"] = http("200 OK", {}, RSS.replace("Sat, 10 May 2025 09:00:00 GMT", date).encode())
+    look = await web.places.look(web.options(), max_bytes=MAX)
+    assert [one.external_id for one in look.documents] == ["n2", "n1"]
+    first = look.documents[0].content
+    assert isinstance(first, OpenedDocument)
+    assert first.modified_at is None
