@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
+from api.adapters.memory import collect_seldom
 from api.adapters.system import RandomIds, SystemClock, SystemRandomness
 from graph.services.deps import Deps
 from graph.store.embedded import EmbeddedStore
@@ -93,6 +94,7 @@ async def engines(*, heap_mb: int = 768, opened: bool = True) -> AsyncIterator[l
             await embedded.open()
             stack.push_async_callback(embedded.close)
         found = [Engine(name=EMBEDDED, store=embedded, folder=folder)]
+        collect_seldom()  # as the server does
         server = _start(stack, heap_mb)
         if server is not None:
             await _emptied(server)

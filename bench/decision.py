@@ -33,15 +33,15 @@ async def by_clauses(store: Store, who: Viewer, asked: Sequence[NodeId]) -> froz
     """Return who is seen by the stored clauses alone."""
     async with store.reading() as reader:
         stored = await reader.audiences(asked)
-    return frozenset(id_ for id_, audience in stored.items() if any(map(who.passes_all, audience.clauses)))
+    shown = {clauses: any(map(who.passes_all, clauses)) for clauses in {one.clauses for one in stored.values()}}
+    return frozenset([id_ for id_, audience in stored.items() if shown[audience.clauses]])
 
 
 async def by_traversal(store: Store, who: Viewer, asked: Sequence[NodeId]) -> frozenset[NodeId]:
     """Return who is seen by walking to the sources, as every page that is returned is proved."""
     async with store.reading() as reader:
-        reached = await reader.closure(asked, LAW_EDGES, Direction.OUT)
-        guards = await reader.guards(list(reached.depths))
-    graph = source_graph(guards.values(), map(law_edge, reached.edges))
+        reached = await reader.closure(asked, LAW_EDGES, Direction.OUT, guarded=True)
+    graph = source_graph(reached.guards.values(), map(law_edge, reached.edges))
     return visible_to(graph, who) & frozenset(asked)
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import structlog
 import uvicorn
 
-from api.adapters.memory import give_back
+from api.adapters.memory import collect_seldom, give_back
 from api.bootstrap import Service, build, running
 from api.cli import places, shown
 from api.cli.background import background
@@ -95,6 +95,7 @@ async def serve(asked: Serving) -> None:
             service.announce(address)
             places.write_server(settings.data_dir, address, secret)
             _greet(asked, address, light=await light_name(service.deps))
+            collect_seldom()
             async with _background(service):
                 await server.serve(sockets=[listener])
             places.forget_server(settings.data_dir)

@@ -204,7 +204,7 @@ class _Fixpoint:
         if need is _SOURCE:
             return 0
         edges = self.graph.sources.get(guard.node, ())
-        ends = len([1 for edge in edges if edge.ends])
+        ends = [edge.ends for edge in edges].count(True)
         if need is _ALL:
             return ends + (len(edges) - ends or 1)  # without any source the one demand is never met
         return ends + (need is _ANY)

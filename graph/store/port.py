@@ -89,11 +89,12 @@ class Reader(Protocol):
         *,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
         """Return everything reached along edges of `types`, breadth first, cycles allowed; one round trip.
 
         Edge `props` may be left empty (they hold quotes). Never returns content. `limit` cuts after so many nodes,
-        nearer ones first, equal distance in id order.
+        nearer ones first, equal distance in id order. `guarded` asks for the `guards` of what is reached as well.
         """
         ...
 

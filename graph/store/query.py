@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from graph.model.access import Guard
 from graph.model.edges import Edge
 from graph.model.errors import CursorInvalid
 from graph.model.fields import FieldType, Node
@@ -199,11 +200,13 @@ class Reached:
         depths: every id reached with its distance from the nearest start, starts at 0; missing ids are included.
         edges: every edge of the asked types between reached nodes that was walked, each once.
         truncated: true if the limit or the depth cut something off.
+        guards: the law's own facts of what was reached, if they were asked for.
     """
 
     depths: Mapping[NodeId, int]
     edges: tuple[Edge, ...]
     truncated: bool
+    guards: Mapping[NodeId, Guard] = field(default_factory=dict)
 
 
 class TextIndex(StrEnum):

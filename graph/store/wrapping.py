@@ -64,9 +64,11 @@ class WrappedReader:
         *,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
         return await self._around(
-            "closure", lambda: self._reader.closure(ids, types, direction, depth=depth, limit=limit)
+            "closure",
+            lambda: self._reader.closure(ids, types, direction, depth=depth, limit=limit, guarded=guarded),
         )
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:

@@ -128,9 +128,8 @@ class ProvingReader(WrappedReader):
         asked = [node for node in nodes if viewer.pools is None or node.pool in viewer.pools]
         if not asked:
             return ()
-        reached = await self._inner.closure([node.id for node in asked], LAW_EDGES, Direction.OUT)
-        guards = await self._inner.guards(list(reached.depths))
-        shown = visible_to(source_graph(guards.values(), map(law_edge, reached.edges)), viewer)
+        reached = await self._inner.closure([node.id for node in asked], LAW_EDGES, Direction.OUT, guarded=True)
+        shown = visible_to(source_graph(reached.guards.values(), map(law_edge, reached.edges)), viewer)
         return [node for node in asked if node.id in shown]
 
     async def _gather(

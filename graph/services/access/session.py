@@ -7,6 +7,7 @@ docs/design.md#the-audience-index.
 
 from __future__ import annotations
 
+from asyncio import gather
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from graph.services.access.facts import base_versions, bot_pools, load_conversat
 from graph.services.audience import law_edge
 from graph.services.deps import Deps
 from graph.store.port import Isolation, Reader
-from graph.store.query import Direction, Find, Page
+from graph.store.query import Direction, Find, Page, Reached
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Node)
@@ -37,6 +38,7 @@ POOLS = SystemScope(reason="which pools a read touched")
 MAX_REPEATS = 20
 WORTH_A_STOP = 2
 """A proof stops at what is decided, for one more round trip if it must go on, if that is so many times the asked."""
+_NOTHING = Reached(depths={}, edges=(), truncated=False)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -72,8 +74,8 @@ class Session:
         if self.versions is None:
             return False
         watched = [self.caller.principal, *self.others, *self.watched]
-        now = {**await base_versions(self.reader, self.caller), **await versions_of(self.reader, watched)}
-        return now != {**self.others, **self.versions}
+        bases, others = await gather(base_versions(self.reader, self.caller), versions_of(self.reader, watched))
+        return {**bases, **others} != {**self.others, **self.versions}
 
     async def watch(self, pools: Iterable[NodeId]) -> None:
         """Let `moved` notice what changes in the pools of these bots from here on; those that the caller reads are.
@@ -159,22 +161,19 @@ class Session:
 
     async def sources(self, ids: Sequence[NodeId]) -> SourceGraph:
         """Return the graph of `ids` and of all they rest on, without any content."""
-        reached = await self.reader.closure(list(ids), LAW_EDGES, Direction.OUT)
-        guards = await self.reader.guards(list(reached.depths))
-        return source_graph(guards.values(), (law_edge(edge) for edge in reached.edges))
+        reached = await self.reader.closure(list(ids), LAW_EDGES, Direction.OUT, guarded=True)
+        return source_graph(reached.guards.values(), map(law_edge, reached.edges))
 
     async def _walk(self, ids: Sequence[NodeId], known: Decided) -> SourceGraph:
         """Return the graph of `ids` down to what is decided already: one step, and on only from what is not."""
-        first = await self.reader.closure(ids, LAW_EDGES, Direction.OUT, depth=1)
+        first = await self.reader.closure(ids, LAW_EDGES, Direction.OUT, depth=1, guarded=True)
         fresh = [id_ for id_, depth in first.depths.items() if depth and id_ not in known.guards]
-        below = await self.reader.closure(fresh, LAW_EDGES, Direction.OUT) if fresh else None
-        further = () if below is None else below.edges
+        below = await self.reader.closure(fresh, LAW_EDGES, Direction.OUT, guarded=True) if fresh else _NOTHING
         asked = set(ids)
-        edges = [*first.edges, *(edge for edge in further if edge.source not in asked)]
-        reached = dict.fromkeys((*first.depths, *(() if below is None else below.depths)))
-        guards = await self.reader.guards([id_ for id_ in reached if id_ not in known.guards])
-        decided = [known.guards[id_] for id_ in reached if id_ in known.guards]
-        return source_graph((*guards.values(), *decided), map(law_edge, edges))
+        edges = [*first.edges, *(edge for edge in below.edges if edge.source not in asked)]
+        # What is decided was decided on the guards that were read then.
+        decided = {id_: known.guards[id_] for id_ in (*first.depths, *below.depths) if id_ in known.guards}
+        return source_graph({**first.guards, **below.guards, **decided}.values(), map(law_edge, edges))
 
     async def base(self, pool: NodeId) -> KnowledgeBase | None:
         """Return a knowledge base (its facts, whether or not the caller reads it)."""

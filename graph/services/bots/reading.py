@@ -133,10 +133,9 @@ class PoolReads:
 
     async def _prove(self, ids: Sequence[NodeId]) -> tuple[Mapping[NodeId, Guard], frozenset[NodeId]]:
         """Return the guards of `ids` and of all they rest on, and which of them the law shows to the reader."""
-        reached = await self.reader.closure(ids, LAW_EDGES, Direction.OUT)
-        guards = await self.reader.guards(list(reached.depths))
-        graph = source_graph(guards.values(), map(law_edge, reached.edges))
-        return guards, visible_to(graph, self.viewer)
+        reached = await self.reader.closure(ids, LAW_EDGES, Direction.OUT, guarded=True)
+        graph = source_graph(reached.guards.values(), map(law_edge, reached.edges))
+        return reached.guards, visible_to(graph, self.viewer)
 
 
 def caller_reads(session: Session, bot: Bot) -> PoolReads:

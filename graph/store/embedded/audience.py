@@ -16,12 +16,15 @@ import apsw
 
 from graph.model.access import ALL_AGENTS, Audience, Clause, Rule, Viewer, narrowest
 from graph.model.ids import NodeId
+from graph.model.making import maker
 from graph.store.embedded.values import listed
 
 NOBODY = 0
 SEVERAL = -1
 
 _KNOWN_LIMIT = 20_000
+_AUDIENCE = maker(Audience)
+_NOBODY: frozenset[NodeId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Clauses:
         self._rules: dict[int, Rule] = {}
         self._listed: dict[str, Clause] = {}
         self._clauses: dict[int, tuple[Clause, frozenset[NodeId]]] = {}
+        self._together: dict[tuple[int, str | None], frozenset[Clause]] = {}
         self._numbers: dict[Rule, int] = {}
         self._filed: dict[tuple[str, str, Clause, frozenset[NodeId]], int] = {}
         self._numbered: dict[Clause, str] = {}
@@ -56,8 +60,10 @@ class Clauses:
     def reset(self, *, keep: bool) -> None:
         """Forget what holds for one transaction; everything unless `keep`: numbers may have been rolled back."""
         self._passing.clear()
-        if not keep or len(self._clauses) + len(self._filed) + len(self._numbered) + len(self._listed) > _KNOWN_LIMIT:
-            for known in (self._rules, self._listed, self._clauses, self._numbers, self._filed, self._numbered):
+        lasting: list[dict[Any, Any]] = [self._rules, self._listed, self._clauses, self._together]
+        lasting += [self._numbers, self._filed, self._numbered]
+        if not keep or sum(map(len, lasting)) > _KNOWN_LIMIT:
+            for known in lasting:
                 known.clear()
 
     # --- what a viewer passes
@@ -140,9 +146,11 @@ class Clauses:
 
     def audience(self, node: NodeId, clause: int, clauses: str | None, barred: str) -> Audience:
         """Return the audience that `store` put into a guard's row."""
-        numbers = numbers_of(clause, clauses)
-        excluded: frozenset[NodeId] = frozenset() if barred == "[]" else frozenset(json.loads(barred))
-        return Audience(node=node, clauses=frozenset([self.clause(n)[0] for n in numbers]), excluded=excluded)
+        key = (clause, clauses)
+        shown_to = self._together.get(key)
+        if shown_to is None:
+            shown_to = self._together[key] = frozenset([self.clause(n)[0] for n in numbers_of(clause, clauses)])
+        return _AUDIENCE(node, shown_to, _NOBODY if barred == "[]" else frozenset(json.loads(barred)))
 
     # --- interning; inside a write transaction
 

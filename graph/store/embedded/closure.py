@@ -13,6 +13,7 @@ from graph.model.making import maker
 from graph.model.nodes.evidence import Episode, Source
 from graph.model.nodes.knowledge import Attribute, BlockVersion, EntryVersion, Facet, RelationVersion
 from graph.model.nodes.learning import Lesson, MemoLine
+from graph.store.embedded.guards import guards
 from graph.store.embedded.listing import SEEN, by_table
 from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed, texts_from
@@ -47,6 +48,8 @@ def closure(
     direction: Direction,
     depth: int | None,
     limit: int | None,
+    *,
+    guarded: bool = False,
 ) -> Reached:
     """Return what is reached, breadth first; see the port."""
     wanted, far = listed(set(types)), 2 if direction is Direction.OUT else 1
@@ -70,7 +73,8 @@ def closure(
     if truncated:
         walked = [row for row in walked if row[1] in depths and row[2] in depths]
     walked.sort()
-    return Reached(depths=depths, edges=tuple([edge_of(row) for row in walked]), truncated=truncated)
+    facts = guards(session, list(depths)) if guarded else {}
+    return Reached(depths=depths, edges=tuple([edge_of(row) for row in walked]), truncated=truncated, guards=facts)
 
 
 def edge_of(row: EdgeRow) -> Edge:

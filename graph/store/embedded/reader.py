@@ -46,8 +46,9 @@ class EmbeddedReader:
         *,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
-        return await self._session.run(closure.closure, ids, types, direction, depth, limit)
+        return await self._session.run(closure.closure, ids, types, direction, depth, limit, guarded=guarded)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
         return await self._session.run(guards.guards, ids) if ids else {}

@@ -72,6 +72,7 @@ class MemoryReader:
         *,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
         await round_trip()
         wanted = frozenset(types)
@@ -91,11 +92,12 @@ class MemoryReader:
             level = sorted({_far_end(key, direction) for key in keys} - depths.keys())
             distance += 1
         edges = (self._tables.edges[key] for key in sorted(walked) if key[1] in depths and key[2] in depths)
-        return Reached(depths=depths, edges=tuple(edges), truncated=truncated)
+        guards = self._guards(depths) if guarded else {}
+        return Reached(depths=depths, edges=tuple(edges), truncated=truncated, guards=guards)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
         await round_trip()
-        return {id: self._tables.guards[id] for id in ids if id in self._tables.guards}
+        return self._guards(ids)
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
         await round_trip()
@@ -123,6 +125,9 @@ class MemoryReader:
         for node in self._tables.of_kind(kind).values():
             if fits(self._tables, node, where) and sight.sees(node):
                 yield node
+
+    def _guards(self, ids: Iterable[NodeId]) -> Mapping[NodeId, Guard]:
+        return {id: self._tables.guards[id] for id in ids if id in self._tables.guards}
 
     def _edges_at(self, id: NodeId, types: frozenset[EdgeType], direction: Direction) -> Iterable[EdgeKey]:
         at = self._tables.outgoing if direction is Direction.OUT else self._tables.incoming

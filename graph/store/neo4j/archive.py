@@ -38,8 +38,8 @@ async def export_rows(runner: Runner) -> AsyncIterator[Row]:
     async for edges in _each(runner, "Node", "EXISTS { (n)-->() }", _EDGES):
         for edge in whole_edges(edges):
             yield edge
-    async for properties in _each(runner, "Node", "n.guardKind IS NOT NULL", GUARD):
-        for guard in whole_guards([properties]):
+    async for facts in _each(runner, "Node", "n.guardKind IS NOT NULL", f"[{GUARD}]"):
+        for guard in whole_guards([facts]):
             yield guard
     reader = Neo4jReader(runner)
     async for ids in _pages(runner, "Node", "n.audClauses IS NOT NULL", "n.id"):

@@ -1,4 +1,4 @@
-"""Everything reached along edges, in one round trip.
+"""Everything reached along edges, in one round trip, with its guards if they are asked for.
 
 The engine walks breadth first with a visited set (its pruning expansion, which it takes only if nothing but the
 distinct ends are asked), so diamonds cost nothing and a cycle ends. What is handed back is the graph with
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.store.neo4j.conditions import relationship_types
 from graph.store.neo4j.driver import Rows, Runner, table
+from graph.store.neo4j.facts import GUARD, whole_guards
 from graph.store.neo4j.links import is_whole_edge
 from graph.store.query import Direction, Reached
 
@@ -37,9 +39,8 @@ async def closure(
     starts, among = sorted(set(ids)), relationship_types(types)
     if not starts or not among:
         return _walked(starts, {}, direction, depth=depth, limit=limit)
-    rows = await table(
-        runner, _statement(among, direction, depth), _COLUMNS, ids=starts, most=None if limit is None else _MANY
-    )
+    statement = f"{_reached(among, direction, depth)} {_edges_of(among, direction)}"
+    rows = await table(runner, statement, _COLUMNS, ids=starts, most=None if limit is None else _MANY)
     if not rows and limit is not None:
         edges = await _level_by_level(runner, starts, among, direction, limit)
     else:
@@ -47,8 +48,25 @@ async def closure(
     return _walked(starts, edges, direction, depth=depth, limit=limit)
 
 
-def _statement(types: str, direction: Direction, depth: int | None) -> str:
-    """Return a statement that binds every edge at a reached node; the distances follow from the edges.
+async def guarded_closure(
+    runner: Runner, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction, *, depth: int | None
+) -> Reached:
+    """Return what is reached from `ids`, with the guards of it all, in the same round trip."""
+    starts, among = sorted(set(ids)), relationship_types(types)
+    ((rows, facts),) = await runner.run(
+        f"{_reached(among, direction, depth)} "
+        f"CALL (reached) {{ {_edges_of(among, direction)} RETURN collect([{_COLUMNS}]) AS edges }} "
+        "CALL (reached) { UNWIND reached AS n WITH n WHERE n.guardKind IS NOT NULL "
+        f"RETURN collect([{GUARD}]) AS facts }} RETURN edges, facts",
+        ids=starts,
+        most=None,
+    )
+    reached = _walked(starts, _by_near_end(rows, direction), direction, depth=depth, limit=None)
+    return replace(reached, guards={guard.node: guard for guard in whole_guards(facts)})
+
+
+def _reached(types: str, direction: Direction, depth: int | None) -> str:
+    """Return the start of a statement that binds the list of all that is reached.
 
     With `most`, it gives nothing at all if more nodes than that are reached, and stops there.
     """
@@ -57,9 +75,13 @@ def _statement(types: str, direction: Direction, depth: int | None) -> str:
         "UNWIND $ids AS id MATCH (s:Node {id: id}) USING INDEX SEEK s:Node(id) "
         f"MATCH (s){_arrow(direction, f'[:{types}{steps}]')}(m) "
         "WITH DISTINCT m LIMIT coalesce($most + 1, 9223372036854775807) "
-        "WITH collect(m) AS reached WHERE $most IS NULL OR size(reached) <= $most UNWIND reached AS m "
-        f"MATCH (m){_arrow(direction, f'[r:{types}]')}(o)"
+        "WITH collect(m) AS reached WHERE $most IS NULL OR size(reached) <= $most"
     )
+
+
+def _edges_of(types: str, direction: Direction) -> str:
+    """Return the part that binds every edge at a reached node; the distances follow from the edges."""
+    return f"UNWIND reached AS m MATCH (m){_arrow(direction, f'[r:{types}]')}(o)"
 
 
 async def _level_by_level(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from graph.model.access import Guard, Need, Rule
-from graph.model.ids import NodeId, WorkspaceId
+from graph.model.making import maker
 from graph.model.time import Millis
 
 _SORT_ZERO = 10**18
@@ -56,35 +57,35 @@ GUARD_PROPERTIES = (
     "guardSort",
 )
 _MAY_LACK = frozenset({"guardPool", "guardRules"})
-_REQUIRED = ("id", *(name for name in GUARD_PROPERTIES if name not in _MAY_LACK))
+_REQUIRED = (0, *(place for place, name in enumerate(GUARD_PROPERTIES, 1) if name not in _MAY_LACK))
+_NEEDS = {need.value: need for need in Need}
+_GUARD = maker(Guard)
 
-GUARD = f"[n {{.id, {', '.join(f'.{name}' for name in GUARD_PROPERTIES)}}}, n:Node]"
+GUARD = f"n.id, {', '.join(f'n.{name}' for name in GUARD_PROPERTIES)}, n:Node"
 """What is read of a guard: the label last, which goes before the properties do, so rules are not taken for missing."""
 
 
-def decode_guard(properties: Mapping[str, Any]) -> Guard:
-    """Return the guard that `encode_guard` wrote."""
-    rules, pool = properties["guardRules"], properties["guardPool"]
-    return Guard(
-        node=NodeId(properties["id"]),
-        kind=properties["guardKind"],
-        workspace=WorkspaceId(properties["guardWorkspace"]),
-        pool=None if pool is None else NodeId(pool),
-        need=Need(properties["guardNeed"]),
-        rules=None if rules is None else decode_rules(rules),
-        live=properties["guardLive"],
-        held=properties["guardHeld"],
-        excluded=frozenset(map(NodeId, properties["guardExcluded"])),
-        tags=tuple(properties["guardTags"]),
-        sort_at=decode_sort(properties["guardSort"]),
+def decode_guard(values: Sequence[Any]) -> Guard:
+    """Return the guard whose node and `GUARD_PROPERTIES` these are, as `encode_guard` wrote them."""
+    node, kind, workspace, pool, need, rules, live, held, excluded, tags, sort = values
+    return _GUARD(
+        node,
+        kind,
+        workspace,
+        pool,
+        _NEEDS[need],
+        None if rules is None else _known_rules(tuple(rules)),
+        live,
+        held,
+        frozenset(excluded),
+        tuple(tags),
+        decode_sort(sort),
     )
 
 
 def whole_guards(rows: Iterable[Sequence[Any]]) -> list[Guard]:
     """Return the guards of rows of `GUARD`, without those of nodes that another transaction removed meanwhile."""
-    return [
-        decode_guard(facts) for facts, there in rows if there and all(facts[name] is not None for name in _REQUIRED)
-    ]
+    return [decode_guard(row[:-1]) for row in rows if row[-1] and all(row[place] is not None for place in _REQUIRED)]
 
 
 def encode_rules(rules: frozenset[Rule]) -> list[str]:
@@ -92,6 +93,12 @@ def encode_rules(rules: frozenset[Rule]) -> list[str]:
     return [rule.encode() for rule in sorted(rules)]
 
 
-def decode_rules(texts: list[str]) -> frozenset[Rule]:
+def decode_rules(texts: Iterable[str]) -> frozenset[Rule]:
     """Return the rules that `encode_rules` wrote."""
     return frozenset(map(Rule.decode, texts))
+
+
+@lru_cache(maxsize=10_000)
+def _known_rules(texts: tuple[str, ...]) -> frozenset[Rule]:
+    """Return rules that many guards have in common."""
+    return decode_rules(texts)

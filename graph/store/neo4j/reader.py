@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from graph.model import schema
@@ -85,8 +86,13 @@ class Neo4jReader:
         *,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
-        return await closure.closure(self._runner, ids, types, direction, depth=depth, limit=limit)
+        among = frozenset(types)
+        if guarded and ids and among and limit is None:
+            return await closure.guarded_closure(self._runner, ids, among, direction, depth=depth)
+        reached = await closure.closure(self._runner, ids, among, direction, depth=depth, limit=limit)
+        return replace(reached, guards=await self.guards(list(reached.depths))) if guarded else reached
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
         rows = await table(
@@ -95,7 +101,7 @@ class Neo4jReader:
             GUARD,
             ids=list(dict.fromkeys(ids)),
         )
-        return {guard.node: guard for guard in whole_guards(row for (row,) in rows)}
+        return {guard.node: guard for guard in whole_guards(rows)}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
         if not ids:

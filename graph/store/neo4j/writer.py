@@ -280,10 +280,11 @@ class Neo4jWriter(Neo4jReader):
         *,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
-        if self._pending.changes_graph:
+        if self._pending.changes_graph or (guarded and self._pending.facts):
             await self._flush_nodes()
-        return await super().closure(ids, types, direction, depth=depth, limit=limit)
+        return await super().closure(ids, types, direction, depth=depth, limit=limit, guarded=guarded)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
         if all(id in self._pending.nodes and not self._states.has_guard(id) for id in ids):

@@ -88,7 +88,7 @@ async def test_a_variable_of_a_wrong_type_is_quoted_nowhere(
 
 
 @pytest.mark.req("AD-42", "KN-110")
-@pytest.mark.parametrize("operation", ["find", "get", "closure", "guards"])
+@pytest.mark.parametrize("operation", ["find", "get", "closure", "edges"])
 async def test_a_fault_below_is_masked_and_logged_without_its_words(
     operation: str,
     settings: Settings,

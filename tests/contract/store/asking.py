@@ -99,9 +99,10 @@ class Ask:
         direction: Direction = Direction.OUT,
         depth: int | None = None,
         limit: int | None = None,
+        guarded: bool = False,
     ) -> Reached:
         async with self.store.reading() as reader:
-            return await reader.closure(ids, types, direction, depth=depth, limit=limit)
+            return await reader.closure(ids, types, direction, depth=depth, limit=limit, guarded=guarded)
 
     async def guards(self, *ids: NodeId) -> Mapping[NodeId, Guard]:
         async with self.store.reading() as reader:

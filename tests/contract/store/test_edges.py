@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from graph.model.edges import LAW_EDGES, Edge, EdgeType
 from graph.model.ids import NodeId
-from graph.store.port import Store
+from graph.store.port import Store, Writer
 from graph.store.query import Direction, Reached
 from tests.contract.store.asking import Ask
-from tests.support.builders import World
+from tests.support.builders import World, private, shared
 
 pytestmark = pytest.mark.req("KN-12")
 
@@ -177,6 +179,31 @@ async def test_a_closure_of_nothing_and_of_the_unknown(ask: Ask, world: World) -
     nowhere = world.id("src")
     assert await ask.closure(nowhere) == Reached(depths={nowhere: 0}, edges=(), truncated=False)
     assert await ask.closure(nowhere, nowhere, types=()) == Reached(depths={nowhere: 0}, edges=(), truncated=False)
+
+
+@pytest.mark.parametrize("asked", [{}, {"depth": 1}, {"limit": 2}, {"types": ()}], ids=repr)
+async def test_a_closure_tells_the_guards_of_what_it_reached(
+    store: Store, ask: Ask, world: World, asked: dict[str, Any]
+) -> None:
+    nodes = [world.make_source(id=world.id("src", name)) for name in "abc"]
+    guards = [world.guard_for(node, shared()) for node in nodes[:2]]  # the third has none, the fourth is not there
+    await world.write(store, *nodes, guards=guards, edges=links(world, "ab", "bc", "cd"))
+    reached = await ask.closure(nodes[0].id, guarded=True, **asked)
+    assert reached.guards == await ask.guards(*reached.depths)
+    assert nodes[0].id in reached.guards
+    assert replace(reached, guards={}) == await ask.closure(nodes[0].id, **asked)
+
+
+async def test_a_closure_tells_the_guards_that_its_own_transaction_set(store: Store, world: World) -> None:
+    one, two = world.make_source(), world.make_source()
+    await world.write(store, one, two, edges=[world.cites(one, two)], guards=[world.guard_for(two, shared())])
+    new = world.guard_for(two, private("chn_1"))
+
+    async def work(writer: Writer) -> Reached:
+        await writer.guard([new])
+        return await writer.closure([one.id], [EdgeType.CITES], Direction.OUT, guarded=True)
+
+    assert (await store.transact(work)).guards == {two.id: new}
 
 
 async def test_a_closure_walks_the_asked_types_only(store: Store, ask: Ask, world: World) -> None:

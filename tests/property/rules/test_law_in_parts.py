@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 
-from graph.model.access import Guard
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
 from graph.services.access import session as sessions
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.req("KN-62", "KN-125")
 
 
 class Walked:
-    """The two reads of a proof over a graph in memory; counts the nodes whose edges were read."""
+    """The one read of a proof over a graph in memory; counts the nodes whose edges were read."""
 
     def __init__(self, case: GraphCase) -> None:
         self._guards = {guard.node: guard for guard in case.guards}
@@ -31,7 +30,13 @@ class Walked:
         self.walked = 0
 
     async def closure(
-        self, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction, *, depth: int | None = None
+        self,
+        ids: Sequence[NodeId],
+        types: Iterable[EdgeType],
+        direction: Direction,
+        *,
+        guarded: bool,
+        depth: int | None = None,
     ) -> Reached:
         depths = dict.fromkeys(ids, 0)
         edges: list[Edge] = []
@@ -44,10 +49,8 @@ class Walked:
                 if edge.target not in depths:
                     depths[edge.target] = depths[node] + 1
                     queue.append(edge.target)
-        return Reached(depths=depths, edges=tuple(edges), truncated=False)
-
-    async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
-        return {id_: self._guards[id_] for id_ in ids if id_ in self._guards}
+        guards = {id_: self._guards[id_] for id_ in depths if guarded and id_ in self._guards}
+        return Reached(depths=depths, edges=tuple(edges), truncated=False, guards=guards)
 
 
 def session(reader: Any, viewer: Any) -> Session:

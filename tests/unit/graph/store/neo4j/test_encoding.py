@@ -88,7 +88,7 @@ def test_guards_come_back_as_they_were() -> None:
             tags=("a,b", "a"),
             sort_at=Millis(-5),
         )
-        assert facts.decode_guard({"id": "src_1", **facts.encode_guard(guard)}) == guard
+        assert facts.decode_guard(["src_1", *facts.encode_guard(guard).values()]) == guard
 
 
 @pytest.mark.parametrize(

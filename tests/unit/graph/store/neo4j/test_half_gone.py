@@ -48,20 +48,21 @@ async def test_links_that_go_while_they_are_walked_lead_nowhere() -> None:
 FACTS = WORLD.guard_for(SOURCE, shared(), pool=NodeId("kb_1"), excluded=frozenset({NodeId("prn_1")}))
 
 
-def guard_row(*gone: str) -> dict[str, Any]:
+def guard_row(*gone: str, there: bool | None = True) -> list[Any]:
     row = {"id": FACTS.node, **encode_guard(FACTS)}
-    return {name: None if name in gone else value for name, value in row.items()}
+    return [*(None if name in gone else value for name, value in row.items()), there]
 
 
 @pytest.mark.parametrize("gone", [name for name in GUARD_PROPERTIES if name not in ("guardPool", "guardRules")])
 def test_a_guard_without_one_of_its_facts_is_no_guard(gone: str) -> None:
-    assert whole_guards([[guard_row(gone), True], [None, False], [guard_row(), True]]) == [FACTS]
+    nothing = [None] * len(guard_row())
+    assert whole_guards([guard_row(gone), nothing, guard_row()]) == [FACTS]
 
 
 def test_a_guard_whose_rules_went_goes_with_them() -> None:
-    assert whole_guards([[guard_row("guardRules"), False], [guard_row("guardPool"), None]]) == []
-    assert [guard.rules for guard in whole_guards([[guard_row("guardRules"), True]])] == [None]
-    assert GUARD.endswith("}, n:Node]"), "read last: it goes before the facts do"
+    assert whole_guards([guard_row("guardRules", there=False), guard_row("guardPool", there=None)]) == []
+    assert [guard.rules for guard in whole_guards([guard_row("guardRules")])] == [None]
+    assert GUARD.endswith(", n:Node"), "read last: it goes before the facts do"
 
 
 RULES = clause(shared(), private("chn_1"))
