@@ -34,6 +34,10 @@ _KEY_BYTES: Final = 32
 _TAG_BYTES: Final = 16
 _WRAPPED_BYTES: Final = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
 _LEAST_BODY_BYTES: Final = _NONCE_BYTES + _TAG_BYTES
+_DRAWN: Final = struct.Struct(f"{_NONCE_BYTES}s{_NONCE_BYTES}s{_KEY_BYTES}s")
+"""The random bytes of one value: nonce of the wrapped key, nonce of the text, data key."""
+_TEXT: Final = b"text"
+_KEY: Final = b"key"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,11 +139,21 @@ class Vault:
         Raises:
             StoreKeyMissing: the workspace has no key.
         """
-        drawn = self._randomness.bytes(2 * _NONCE_BYTES + _KEY_BYTES)  # one visit to the system
-        data_key, nonce = drawn[2 * _NONCE_BYTES :], drawn[_NONCE_BYTES : 2 * _NONCE_BYTES]
-        head = _wrapped(place, self.keyring.newest(place.workspace), data_key, drawn[:_NONCE_BYTES])
-        body = AESGCM(data_key).encrypt(nonce, text.encode("utf-8"), _bound("text", place))
-        return Sealed(head + nonce + body)
+        return self.seal_all([(place, text)])[0]
+
+    def seal_all(self, texts: Sequence[tuple[Place, str]]) -> list[Sealed]:
+        """Return each text encrypted for its place, in order, under a data key of its own.
+
+        What all of them need is fetched once: the key of the workspace, and one visit to the system for random bytes.
+
+        Raises:
+            StoreKeyMissing: a workspace has no key.
+        """
+        drawn = _DRAWN.iter_unpack(self._randomness.bytes(len(texts) * _DRAWN.size))
+        keys = {space: _wrapping(self.keyring.newest(space)) for space in {place.workspace for place, _ in texts}}
+        return [
+            _sealed(place, text, keys[place.workspace], *each) for (place, text), each in zip(texts, drawn, strict=True)
+        ]
 
     def open(self, place: Place, sealed: Sealed) -> str:
         """Return the text that was sealed for this place.
@@ -151,7 +165,7 @@ class Vault:
         parts = _parts(sealed)
         if parts.version != place.version:
             raise SealBroken
-        text = _decrypted(AESGCM(self._data_key(place, parts)), parts.body, _bound("text", place))
+        text = _decrypted(AESGCM(self._data_key(place, parts)), parts.body, _TEXT + _bound(place))
         self.openings += 1
         return text.decode("utf-8")
 
@@ -168,11 +182,12 @@ class Vault:
             return sealed
         place = Place(workspace=workspace, node=node, field=field, version=parts.version)
         data_key, nonce = self._data_key(place, parts), self._randomness.bytes(_NONCE_BYTES)
-        return Sealed(_wrapped(place, newest, data_key, nonce) + parts.body)
+        return Sealed(_wrapping(newest).head(_bound(place), parts.version, data_key, nonce) + parts.body)
 
     def _data_key(self, place: Place, parts: _Parts) -> bytes:
         epoch = self.keyring.find(place.workspace, parts.key_id)
-        return _decrypted(_cipher(epoch.key), parts.wrapped, _bound("key", place, epoch.id))
+        wrapping = _wrapping(epoch)
+        return _decrypted(wrapping.cipher, parts.wrapped, _KEY + _bound(place) + wrapping.key_id)
 
 
 def key_id_of(sealed: Sealed) -> str:
@@ -206,23 +221,40 @@ def _parts(sealed: Sealed) -> _Parts:
     return _Parts(version, key_id, data[start:end], data[end:])
 
 
+@dataclass(frozen=True, slots=True)
+class _Wrapping:
+    """An epoch key as it is used again and again."""
+
+    cipher: AESGCM
+    key_id: bytes
+
+    def head(self, bound: bytes, version: int, data_key: bytes, nonce: bytes) -> bytes:
+        """Return an envelope up to its text."""
+        wrapped = self.cipher.encrypt(nonce, data_key, _KEY + bound + self.key_id)
+        return b"".join((_HEAD.pack(FORM, len(self.key_id), version), self.key_id, nonce, wrapped))
+
+
 @lru_cache(maxsize=256)
-def _cipher(key: bytes) -> AESGCM:
-    """Return the cipher of an epoch key, which is used again and again."""
-    return AESGCM(key)
+def _wrapping(epoch: EpochKey) -> _Wrapping:
+    return _Wrapping(AESGCM(epoch.key), epoch.id.encode("ascii"))
 
 
-def _wrapped(place: Place, epoch: EpochKey, data_key: bytes, nonce: bytes) -> bytes:
-    """Return an envelope up to its text."""
-    key_id = epoch.id.encode("ascii")
-    wrapped = _cipher(epoch.key).encrypt(nonce, data_key, _bound("key", place, epoch.id))
-    return _HEAD.pack(FORM, len(key_id), place.version) + key_id + nonce + wrapped
+def _sealed(
+    place: Place, text: str, wrapping: _Wrapping, key_nonce: bytes, text_nonce: bytes, data_key: bytes
+) -> Sealed:
+    """Return an envelope."""
+    bound = _bound(place)
+    head = wrapping.head(bound, place.version, data_key, key_nonce)
+    return Sealed(head + text_nonce + AESGCM(data_key).encrypt(text_nonce, text.encode("utf-8"), _TEXT + bound))
 
 
-def _bound(part: str, place: Place, key_id: str = "") -> bytes:
-    """Return what is authenticated: each name with its length before it, so that no two places look alike."""
+def _bound(place: Place) -> bytes:
+    """Return what is authenticated: each name with its length before it, so that no two places look alike.
+
+    What it is of (`_TEXT`, `_KEY`) stands before it, and for a wrapped key the id of its epoch key behind.
+    """
     space, node, name = place.workspace, place.node, place.field
-    where = f"{part}/{len(space)}:{space}/{len(node)}:{node}/{len(name)}:{name}/{place.version}/{key_id}"
+    where = f"/{len(space)}:{space}/{len(node)}:{node}/{len(name)}:{name}/{place.version}/"
     return where.encode("utf-8")
 
 

@@ -30,7 +30,7 @@ from graph.services.bots.chat_access import text_place
 from graph.services.bots.commands import own_step
 from graph.services.bots.old_chats import IMPORT, OldChats
 from graph.services.bots.pool import find_bot, hold_pool
-from graph.services.bots.write import Maker, entry_guard, log_row, record
+from graph.services.bots.write import Maker, entry_guard, log_rows, record
 from graph.store.port import Writer
 
 
@@ -191,7 +191,6 @@ class _Entries:
         self.pool = replace(self.pool, version=version)
 
     def _rows(self, change: OldChange, fresh: Collection[str]) -> Iterable[Node]:
-        for entry in dict.fromkeys(change.entries):
-            if entry in fresh:
-                by = Maker(change.by)
-                yield log_row(self.cmd.deps, self.pool, NodeId(entry), by, change.at, version=change.version)
+        entries = [NodeId(entry) for entry in dict.fromkeys(change.entries) if entry in fresh]
+        by = Maker(change.by)
+        return log_rows(self.cmd.deps, self.pool, entries, by, change.at, version=change.version)

@@ -19,6 +19,7 @@ from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.bots import BotEntry, BotLogRow, BotPool, Layer
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.sessions import EntryStatus
+from graph.model.sealed import Sealed
 from graph.model.time import Millis
 from graph.rules.bot_entries import EntryChange, EntryDraft, after, source_list
 from graph.rules.bot_tags import is_private, own_rules
@@ -106,12 +107,12 @@ async def write_changes(
     """
     if changes.is_empty:
         return Written(pool=pool)
-    made = [_entry(deps, pool, draft, at) for draft in changes.drafts]
+    made = _entries(deps, pool, changes.drafts, at)
     changed = _left(changes.changes, at)
     moved = replace(pool, version=pool.version + 1, access_version=pool.access_version + bool(changed))
     await _write_new(writer, made, changes.drafts)
     await _write_changed(writer, changed, changes.changes, _what(deps, pool, changed, tx_id, at))
-    await writer.put([log_row(deps, moved, entry.id, step.by, at) for entry in (*made, *changed)])
+    await writer.put(log_rows(deps, moved, [entry.id for entry in (*made, *changed)], step.by, at))
     await writer.patch_many({pool.id: {"version": moved.version, "access_version": moved.access_version}})
     moved = await record(writer, deps, moved, step, [*made, *changed], tx_id=tx_id, at=at)
     return Written(pool=moved, made=tuple(made), changed=tuple(changed))
@@ -138,21 +139,25 @@ async def record(
     return replace(pool, audit_seq=made.seq, audit_head=made.hash)
 
 
-def log_row(
-    deps: Deps, pool: BotPool, entry: NodeId, by: Maker, at: Millis, *, version: int | None = None
-) -> BotLogRow:
-    """Return the row that one entry has in one version of the log, the present one of `pool` unless given."""
-    id_ = deps.new_id(BotLogRow.PREFIX)
-    return BotLogRow(
-        id=id_,
-        workspace=pool.workspace,
-        pool=pool.id,
-        created_at=at,
-        entry_id=entry,
-        version=pool.version if version is None else version,
-        at=at,
-        by=deps.vault.seal(by_place(pool.workspace, id_), str(by)),
-    )
+def log_rows(
+    deps: Deps, pool: BotPool, entries: Sequence[NodeId], by: Maker, at: Millis, *, version: int | None = None
+) -> list[BotLogRow]:
+    """Return the row that each entry has in one version of the log, the present one of `pool` unless given."""
+    ids = [deps.new_id(BotLogRow.PREFIX) for _ in entries]
+    makers = deps.vault.seal_all([(by_place(pool.workspace, id_), str(by)) for id_ in ids])
+    return [
+        BotLogRow(
+            id=id_,
+            workspace=pool.workspace,
+            pool=pool.id,
+            created_at=at,
+            entry_id=entry,
+            version=pool.version if version is None else version,
+            at=at,
+            by=maker,
+        )
+        for id_, entry, maker in zip(ids, entries, makers, strict=True)
+    ]
 
 
 def by_place(workspace: WorkspaceId, row: NodeId) -> Place:
@@ -171,9 +176,17 @@ def entry_guard(entry: BotEntry, excluded: frozenset[NodeId] = frozenset()) -> G
     return replace(guard_of(entry, frozenset()), rules=rules, excluded=excluded)
 
 
-def _entry(deps: Deps, pool: BotPool, draft: EntryDraft, at: Millis) -> BotEntry:
-    id_ = deps.new_id(BotEntry.PREFIX)
-    place = Place(workspace=pool.workspace, node=id_, field="content")
+def _entries(deps: Deps, pool: BotPool, drafts: Sequence[EntryDraft], at: Millis) -> list[BotEntry]:
+    ids = [deps.new_id(BotEntry.PREFIX) for _ in drafts]
+    texts = [
+        (Place(workspace=pool.workspace, node=id_, field="content"), draft.content)
+        for id_, draft in zip(ids, drafts, strict=True)
+    ]
+    contents = deps.vault.seal_all(texts)
+    return [_entry(pool, *parts, at) for parts in zip(ids, drafts, contents, strict=True)]
+
+
+def _entry(pool: BotPool, id_: NodeId, draft: EntryDraft, content: Sealed, at: Millis) -> BotEntry:
     return BotEntry(
         id=id_,
         workspace=pool.workspace,
@@ -181,7 +194,7 @@ def _entry(deps: Deps, pool: BotPool, draft: EntryDraft, at: Millis) -> BotEntry
         created_at=at,
         bot_id=pool.bot_id,
         layer=str(draft.layer),
-        content=deps.vault.seal(place, draft.content),
+        content=content,
         chars=len(draft.content),
         tags=draft.tags,
         sources=source_list(draft),

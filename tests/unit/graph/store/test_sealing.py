@@ -58,6 +58,18 @@ def test_equal_texts_in_one_place_have_different_envelopes(vault: Vault) -> None
     assert vault.seal(PLACE, CANARY) != vault.seal(PLACE, CANARY)
 
 
+@pytest.mark.req("AD-29", "AD-31")
+def test_many_texts_sealed_at_once_share_nothing_but_the_key_of_their_workspace(vault: Vault) -> None:
+    places = [replace(PLACE, node=f"mem_{number}", workspace="wv"[number % 2]) for number in range(20)]
+    sealed = vault.seal_all([(place, CANARY) for place in places])
+    assert [vault.open(place, each) for place, each in zip(places, sealed, strict=True)] == [CANARY] * 20
+    parts = [each.data[at : at + 12] for each in sealed for at in range(8, len(each.data) - 12)]
+    assert len(set(parts)) == len(parts), "no nonce, wrapped key or ciphertext stands twice"
+    with pytest.raises(SealBroken):
+        vault.open(places[0], sealed[2])
+    assert vault.seal_all([]) == []
+
+
 @pytest.mark.req("AD-31")
 @pytest.mark.parametrize(
     "other",
