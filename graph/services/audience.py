@@ -110,9 +110,9 @@ async def decide_new(writer: Writer, guards: Sequence[Guard], links: Iterable[Ed
     new = {guard.node for guard in guards}
     edges = [law_edge(edge) for edge in links if edge.source in new and edge.type in LAW_EDGES]
     below = sorted({edge.target for edge in edges} - new)
-    await writer.guard(guards)
     beneath, known = await writer.guards(below), await writer.audiences(below)
     decided = law.audiences(source_graph((*guards, *beneath.values()), edges), new, known)
+    await writer.guard(guards)
     await writer.admit(list(decided.values()))
 
 

@@ -9,25 +9,25 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from graph.model.access import Audience, Guard
 from graph.model.errors import BadState
 from graph.model.ids import NodeId
+from graph.model.schema import kinds
 from graph.store.embedded import guards as stored
 from graph.store.embedded import texts
 from graph.store.embedded.audience import columns_of, interned, numbers_of
 from graph.store.embedded.session import Session
 from graph.store.embedded.values import listed
+from graph.store.embedded.vector_filing import has_vectors
 
 AudienceRow = tuple[int, str, int, int, str, int]
 """clause, kind, tag (0: any), time, node, whether the node has several clauses"""
 
 
-@dataclass(frozen=True, slots=True)
-class Filed:
+class Filed(NamedTuple):
     """What the audience rows of a node are made of; `barred` is kept beside them to be read back."""
 
     node: NodeId
@@ -56,7 +56,7 @@ def guard(session: Session, guards: Sequence[Guard]) -> None:
     """Set or replace guards; what was admitted is filed anew if the pool, kind, tags or time changed."""
     latest = {guard.node: guard for guard in guards}
     before = _filed(session, latest)
-    tags = {tag: interned(session.db, "tag", tag) for tag in {tag for g in latest.values() for tag in g.tags}}
+    tags = _tags(session, latest.values())
     session.db.executemany(
         "INSERT INTO guard(node, kind, workspace, pool, need, rules, live, held, excluded, tags, sort_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET kind = excluded.kind,"
@@ -67,6 +67,55 @@ def guard(session: Session, guards: Sequence[Guard]) -> None:
     )
     if before:
         _file_moved(session, before)
+
+
+def guard_and_admit(session: Session, guards: Sequence[Guard], audiences: Sequence[Audience]) -> None:
+    """Do `guard`, then `admit`; what has no guard yet gets both in one row, written once.
+
+    Kinds with vectors go the long way: the triggers that show vectors look at a guard that is changed.
+    """
+    admitted = {audience.node: audience for audience in audiences}
+    before = _filed(session, admitted)
+    fresh = {
+        new.node: new
+        for new in guards
+        if new.node in admitted and new.node not in before and new.kind not in _with_vectors()
+    }
+    _add(session, [(new, admitted[node]) for node, new in fresh.items()])
+    others = [other for other in guards if other.node not in fresh]
+    if others:
+        guard(session, others)
+    rest = [audience for node, audience in admitted.items() if node not in fresh]
+    if rest:
+        admit(session, rest)
+
+
+def _add(session: Session, new: Sequence[tuple[Guard, Audience]]) -> None:
+    """Add guards with their audiences."""
+    tags = _tags(session, [guard for guard, _ in new])
+    rows, filed = [], []
+    for guard, audience in new:
+        row = _row(session, guard, tags)
+        unseen = Filed(guard.node, guard.kind, guard.workspace, guard.pool, row[9], guard.sort_at, (), None)
+        own = _admitted(session, unseen, audience)
+        rows.append((*row, *columns_of(own.clauses), own.barred))
+        filed.append(own)
+    session.db.executemany(
+        "INSERT INTO guard(node, kind, workspace, pool, need, rules, live, held, excluded, tags, sort_at, clause,"
+        " clauses, barred) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
+    _put_in(session, filed)
+    texts.file_anew(session, {own.node: ((), own.clauses) for own in filed if own.clauses})
+
+
+def _tags(session: Session, guards: Iterable[Guard]) -> dict[str, int]:
+    return {tag: interned(session.db, "tag", tag) for tag in {tag for guard in guards for tag in guard.tags}}
+
+
+@cache
+def _with_vectors() -> frozenset[str]:
+    return frozenset(spec.name for spec in kinds().values() if has_vectors(spec))
 
 
 def _row(session: Session, guard: Guard, tags: Mapping[str, int]) -> tuple[Any, ...]:

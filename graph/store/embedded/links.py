@@ -31,6 +31,7 @@ def _identity(edge: Edge) -> tuple[str, str, str, str]:
 
 
 def _row(edge: Edge) -> tuple[str | None, ...]:
-    props = to_json(dict(edge.props)) if edge.props else None
+    given = edge.props
+    props = to_json(given if type(given) is dict else dict(given)) if given else None
     record = None if edge.record is None else to_json(tuple(edge.record)) if edge.record else "[]"
-    return (*_identity(edge), props, record)
+    return edge.type.value, edge.source, edge.target, edge.key, props, record

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import apsw
@@ -33,7 +32,10 @@ def put(session: Session, nodes: Sequence[Node]) -> None:
         AlreadyExists: an id or a unique key is taken.
         TypeError: a field does not take its value, or the id names another kind.
     """
-    for kind, group in groupby(nodes, key=type):
+    kinds: dict[type[Node], list[Node]] = {}
+    for node in nodes:
+        kinds.setdefault(type(node), []).append(node)
+    for kind, group in kinds.items():
         table = table_of(kind.__name__)
         _unique(session, table.insert, [_row(table, node) for node in group])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from graph.model.access import Audience, Guard, Scope
 from graph.model.edges import Edge, EdgeType
@@ -14,6 +14,8 @@ from graph.store.embedded.session import Session
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class EmbeddedReader:
@@ -23,20 +25,20 @@ class EmbeddedReader:
         self._session = session
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
-        return await self._session.run(listing.get, scope, ids) if ids else {}
+        return await self.run(listing.get, scope, ids) if ids else {}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
-        return await self._session.run(listing.find, scope, query)
+        return await self.run(listing.find, scope, query)
 
     async def aggregate(
         self, scope: Scope, kind: type[Node], where: Where | None = None, by: str | None = None
     ) -> Mapping[Any, int]:
-        return await self._session.run(listing.aggregate, scope, kind, where, by)
+        return await self.run(listing.aggregate, scope, kind, where, by)
 
     async def edges(
         self, scope: Scope, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction
     ) -> Sequence[Edge]:
-        return await self._session.run(closure.edges, scope, ids, types, direction)
+        return await self.run(closure.edges, scope, ids, types, direction)
 
     async def closure(
         self,
@@ -48,16 +50,16 @@ class EmbeddedReader:
         limit: int | None = None,
         guarded: bool = False,
     ) -> Reached:
-        return await self._session.run(closure.closure, ids, types, direction, depth, limit, guarded=guarded)
+        return await self.run(closure.closure, ids, types, direction, depth, limit, guarded=guarded)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
-        return await self._session.run(guards.guards, ids) if ids else {}
+        return await self.run(guards.guards, ids) if ids else {}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
-        return await self._session.run(guards.audiences, ids) if ids else {}
+        return await self.run(guards.audiences, ids) if ids else {}
 
     async def match(self, scope: Scope, question: Match) -> Matches:
-        return await self._session.run(search.match, scope, question)
+        return await self.run(search.match, scope, question)
 
     async def nearest(
         self,
@@ -69,4 +71,8 @@ class EmbeddedReader:
         limit: int,
         where: Where | None = None,
     ) -> Sequence[Neighbour]:
-        return await self._session.run(vectors.nearest, scope, kind, vector, model, limit, where)
+        return await self.run(vectors.nearest, scope, kind, vector, model, limit, where)
+
+    async def run(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a step in the thread."""
+        return await self._session.run(work, *args, **kwargs)

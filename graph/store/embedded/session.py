@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -16,6 +15,7 @@ import apsw
 from graph.model.errors import StoreReadOnly
 from graph.store.embedded.audience import Clauses
 from graph.store.embedded.faults import translated
+from graph.store.embedded.lane import Lane, Task
 from graph.store.embedded.vector_cache import VectorCache
 
 P = ParamSpec("P")
@@ -52,12 +52,12 @@ class Session:
         self._on_broken: Callable[[], None] | None = on_broken
         self.clauses = Clauses(db)
         self.vectors = vectors
-        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-write" if writing else "store-read")
-        self._last: Future[Any] | None = None
+        self._lane = Lane("store-write" if writing else "store-read")
+        self._last: Task[Any] | None = None
 
     async def run(self, work: Callable[Concatenate[Session, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` inside the transaction, in the thread; one hop."""
-        return await asyncio.wrap_future(self._submit(self._inside, work, *args, **kwargs))
+        return await self._submit(partial(self._inside, work, *args, **kwargs)).result
 
     def take_snapshot(self) -> None:
         """Fix the state that is read; done here and now, since it only reads lock words and one cached page (3 µs)."""
@@ -65,13 +65,16 @@ class Session:
             self.db.execute("BEGIN")
             self.value("SELECT 1 FROM sqlite_schema LIMIT 1")
 
-    async def commit(self) -> None:
+    async def commit(self, last: Callable[[Session], None] | None = None) -> None:
         """Commit; a cancellation is passed on only after the outcome is known.
+
+        Args:
+            last: what is still to be written; if it raises, nothing is committed.
 
         Raises:
             StoreReadOnly: the disk failed; nothing was committed.
         """
-        committed = asyncio.wrap_future(self._submit(self._commit))
+        committed = self._submit(partial(self._commit, last)).result
         try:
             await asyncio.shield(committed)
         except asyncio.CancelledError:
@@ -84,28 +87,26 @@ class Session:
 
         If nothing is under way and nothing is to be undone, this is done here and now: it only lets go of a snapshot.
         """
-        idle = self._last is None or self._last.done()
+        idle = self._last is None or self._last.over
         if idle and (not self.writing or self.db.get_autocommit()):
             try:
                 self.roll_back()
             finally:
                 then()
             return
-        loop = asyncio.get_running_loop()
         if self._last is not None and not self.writing:
-            self._break_off(loop, self._last)
-        ended = self._submit(self.roll_back)
-        ended.add_done_callback(lambda _: _in_loop(loop, then))
+            self._break_off(asyncio.get_running_loop(), self._last)
+        self._submit(self.roll_back).result.add_done_callback(lambda _: then())
 
-    def _break_off(self, loop: asyncio.AbstractEventLoop, running: Future[Any]) -> None:
+    def _break_off(self, loop: asyncio.AbstractEventLoop, running: Task[Any]) -> None:
         """Interrupt until it helps: a statement that has not quite begun does not notice."""
-        if not running.done():
+        if not running.over:
             self.db.interrupt()
             loop.call_later(_INTERRUPT_AGAIN_S, self._break_off, loop, running)
 
-    def later(self, work: Callable[[Session], object]) -> Future[object]:
+    def later(self, work: Callable[[Session], object]) -> asyncio.Future[object]:
         """Run `work` as it is, without a transaction, after what is under way; it handles its own errors."""
-        return self._submit(work, self)
+        return self._submit(partial(work, self)).result
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement."""
@@ -119,12 +120,12 @@ class Session:
 
     def close(self) -> None:
         """Wait for what is under way and close."""
-        self._threads.shutdown(wait=True)
+        self._lane.close()
         self.db.close()
 
-    def _submit(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> Future[T]:
-        self._last = self._threads.submit(function, *args, **kwargs)
-        return self._last
+    def _submit(self, work: Callable[[], T]) -> Task[T]:
+        self._last = task = self._lane.submit(work)
+        return task
 
     def _inside(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         with self._noticing_faults():
@@ -132,7 +133,9 @@ class Session:
                 self.db.execute("BEGIN IMMEDIATE" if self.writing else "BEGIN")
             return work(self, *args, **kwargs)
 
-    def _commit(self) -> None:
+    def _commit(self, last: Callable[[Session], None] | None) -> None:
+        if last is not None:
+            self._inside(last)
         with self._noticing_faults():
             if not self.db.get_autocommit():
                 self.db.execute("COMMIT")
@@ -184,8 +187,3 @@ def _vectors() -> str:
     assert package is not None
     assert package.origin is not None
     return str(Path(package.origin).with_name("vec0"))
-
-
-def _in_loop(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-        loop.call_soon_threadsafe(then)

@@ -205,9 +205,9 @@ class EmbeddedStore:
             result = await work(writer)
             if writer.given_up is not None:
                 raise writer.given_up
-            await session.commit()
+            await session.commit(writer.last())
         except StoreReadOnly:
-            await asyncio.shield(asyncio.wrap_future(session.later(Session.roll_back)))
+            await asyncio.shield(session.later(Session.roll_back))
             raise
         finally:
             self._tidy(session)
@@ -230,7 +230,7 @@ class EmbeddedStore:
             self._check_writable()
             await session.run(_merge_keyword_indexes)
             await session.commit()
-            await asyncio.shield(asyncio.wrap_future(session.later(self._empty_log)))
+            await asyncio.shield(session.later(self._empty_log))
         finally:
             session.finish(lambda: self._writer.release(session))
 

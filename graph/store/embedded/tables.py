@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from operator import attrgetter
 from typing import Any
 
 import apsw
@@ -14,7 +13,8 @@ from graph.model import schema
 from graph.model.fields import FieldType, Node
 from graph.model.making import maker
 from graph.model.schema import FieldSpec, KindSpec
-from graph.store.embedded.values import DECODERS, ENCODERS, Column, encode
+from graph.store.embedded.row_encoding import row_encoder
+from graph.store.embedded.values import DECODERS, Column, encode
 from graph.store.embedded.vector_filing import following
 from graph.store.query import TextIndex
 
@@ -131,16 +131,10 @@ class KindTable:
         Raises:
             TypeError: a field does not take its value.
         """
-        values = self._values(node)
         try:
-            return tuple(
-                [
-                    None if value is None and nullable else encoder(value)
-                    for (encoder, nullable), value in zip(self._encoders, values, strict=True)
-                ]
-            )
+            return self._encode(node)
         except (TypeError, ValueError):
-            return tuple([encode(f, value) for f, value in zip(self.spec.fields, values, strict=True)])  # names it
+            return tuple([encode(f, getattr(node, f.name)) for f in self.spec.fields])  # names it
 
     def decode(self, row: Sequence[Any]) -> Node:
         """Return the node of a row."""
@@ -189,16 +183,8 @@ class KindTable:
         return f"CREATE {what} IF NOT EXISTS {name} ON {self.name}({columns})" + (f" WHERE {where}" if where else "")
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(f.name for f in self.spec.fields)
-
-    @cached_property
-    def _values(self) -> attrgetter[tuple[Any, ...]]:
-        return attrgetter(*self._names)
-
-    @cached_property
-    def _encoders(self) -> tuple[tuple[Callable[[Any], Column], bool], ...]:
-        return tuple((ENCODERS[f.type], f.nullable) for f in self.spec.fields)
+    def _encode(self) -> Callable[[Node], tuple[Column, ...]]:
+        return row_encoder(self.spec)
 
     @cached_property
     def _decoded(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:

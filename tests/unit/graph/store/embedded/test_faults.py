@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from graph.model.access import SystemScope
 from graph.model.errors import StoreError, StoreReadOnly, StoreUnavailable
 from graph.model.fields import Node
 from graph.model.nodes.knowledge import Entry
@@ -17,6 +18,8 @@ from graph.store.query import Find
 from tests.support.builders import World
 from tests.support.clock import FakeClock
 from tests.unit.graph.store.embedded.disk import Disk, content, damage, disk_error, disk_full
+
+SYSTEM = SystemScope(reason="test")
 
 
 @pytest.fixture
@@ -126,8 +129,9 @@ async def test_a_step_that_failed_cannot_be_committed_by_work_that_goes_on(
     nodes = [world.make_entry(name="x" * 40_000) for _ in range(1_200)]
 
     async def work(writer: Writer) -> None:
+        await writer.put(nodes)  # more than the page cache holds, so it spills into the log
         with disk.failing("write", "wal", disk_full), pytest.raises(StoreUnavailable):
-            await writer.put(nodes)  # more than the page cache holds, so it spills into the log
+            await writer.get(SYSTEM, [nodes[0].id])  # asks, so that what waits is written
         await writer.put([world.make_entry()])
 
     with pytest.raises(StoreUnavailable):

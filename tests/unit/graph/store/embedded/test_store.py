@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,7 +109,7 @@ async def test_a_cancelled_read_is_broken_off_and_its_connection_serves_the_next
 
 async def test_work_that_goes_on_after_a_cancelled_step_is_not_committed(store: EmbeddedStore, world: World) -> None:
     async def work(writer: Writer) -> None:
-        step = asyncio.create_task(_as_coroutine(writer.put, [world.make_entry()]))
+        step = asyncio.create_task(_written(writer, world.make_entry(), world.system))
         await turns(1)
         step.cancel()
         await asyncio.gather(step, return_exceptions=True)
@@ -121,8 +120,9 @@ async def test_work_that_goes_on_after_a_cancelled_step_is_not_committed(store: 
         assert (await reader.find(world.system, Find(kind=Entry))).nodes == ()
 
 
-async def _as_coroutine(call: Callable[..., Awaitable[None]], *arguments: object) -> None:
-    await call(*arguments)
+async def _written(writer: Writer, entry: Entry, scope: SystemScope) -> None:
+    await writer.put([entry])
+    await writer.get(scope, [entry.id])  # what waits is written with the next question
 
 
 async def test_the_event_loop_is_free_while_a_statement_runs(store: EmbeddedStore) -> None:
