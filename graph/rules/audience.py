@@ -16,16 +16,20 @@ Two things the clauses cannot say exactly; both only ever hide:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from graph.model.access import Audience, Clause, Clauses, Guard, LawEdge, Need, Rule
 from graph.model.ids import NodeId
+from graph.model.making import maker
 from graph.rules.visibility import SourceGraph, has_access_rule
 
 MAX_CLAUSES = 32
 """Most clauses of one node."""
 
+_AUDIENCE = maker(Audience)
 _NOBODY: Clauses = frozenset()
+_NO_ONE: frozenset[NodeId] = frozenset()
 _DEMANDS_NOTHING: Clauses = frozenset({frozenset()})
 
 
@@ -93,11 +97,17 @@ def spelled_out(rules: Iterable[Rule]) -> list[Clauses]:
 def multiply(operands: Iterable[Clauses]) -> Clauses:
     """Return the clauses of "one of each operand"; without operands the one that demands nothing.
 
-    Operands of a single clause, by far the most, are joined in one pass.
+    Operands of a single clause, by far the most, are joined in one pass. The operands of nodes of one pool are the same
+    again and again.
     """
+    return _product(frozenset(operands))
+
+
+@lru_cache(maxsize=10_000)
+def _product(operands: frozenset[Clauses]) -> Clauses:
     several: list[Clauses] = []
     common: set[Clause] = set()
-    for clauses in set(operands):
+    for clauses in operands:
         if not clauses:
             return _NOBODY
         if len(clauses) > 1:
@@ -121,7 +131,12 @@ class _Upward:
         self.graph = graph
         self.affected = affected
         self.known = known
-        self.found = {node: Audience(node=node, clauses=_NOBODY) for node in affected}
+        self.found: dict[NodeId, Audience] = {node: _AUDIENCE(node, _NOBODY, _NO_ONE) for node in affected}
+        self._edges = {node: self._demands(node) for node in affected}
+        self._spelled: dict[Clause, Sequence[Clauses]] = {}
+        self._excludes = any(guard.excluded for guard in graph.guards.values()) or any(
+            audience.excluded for audience in known.values()
+        )
 
     def run(self) -> dict[NodeId, Audience]:
         ordered, circular = self._leaves_first()
@@ -132,7 +147,7 @@ class _Upward:
 
     def _leaves_first(self) -> tuple[list[NodeId], list[NodeId]]:
         """Return the affected nodes so that each follows its sources, and those on or above a cycle."""
-        waiting = {node: sum(e.target in self.affected for e in self._edges(node)) for node in self.affected}
+        waiting = {node: sum(e.target in self.affected for e in edges) for node, edges in self._edges.items()}
         ordered = [node for node, count in waiting.items() if not count]
         for node in ordered:
             for edge in self._dependent_edges(node):
@@ -152,14 +167,13 @@ class _Upward:
                 queue.extend(dict.fromkeys(fresh))
                 queued.update(fresh)
 
-    def _edges(self, node: NodeId) -> Iterator[LawEdge]:
-        """Yield the edges of `node` that its audience depends on."""
+    def _demands(self, node: NodeId) -> Sequence[LawEdge]:
+        """Return the edges of `node` that its audience depends on."""
         guard = self.graph.guards.get(node)
         if guard is None or guard.need is Need.SOURCE:
-            return
-        for edge in self.graph.sources.get(node, ()):
-            if edge.ends or guard.need is not Need.NONE:
-                yield edge
+            return ()
+        edges = self.graph.sources.get(node, ())
+        return edges if guard.need is not Need.NONE else [edge for edge in edges if edge.ends]
 
     def _dependent_edges(self, node: NodeId) -> Iterator[LawEdge]:
         for edge in self.graph.dependents.get(node, ()):
@@ -177,17 +191,26 @@ class _Upward:
         if node in self.graph.cut and guard.need is not Need.SOURCE:
             return False
         before = self.found[node]
-        clauses = absorb(before.clauses | self._clauses(guard))
-        after = Audience(node=node, clauses=clauses, excluded=self._excluded(guard) if clauses else frozenset())
+        clauses = self._clauses(guard)
+        if before.clauses:
+            clauses = absorb(before.clauses | clauses)
+        excluded = self._excluded(guard) if clauses and self._excludes else _NO_ONE
+        after: Audience = _AUDIENCE(node, clauses, excluded)
         self.found[node] = after
         return after != before
 
     def _clauses(self, guard: Guard) -> Clauses:
         ends: list[Clauses] = []
         sources: list[Clauses] = []
-        for edge in self._edges(guard.node):
+        for edge in self._edges[guard.node]:
             (ends if edge.ends else sources).append(self._given(edge))
-        return multiply([*spelled_out(guard.rules or frozenset()), *ends, _needed(guard.need, sources)])
+        return multiply([*self._own(guard.rules or frozenset()), *ends, _needed(guard.need, sources)])
+
+    def _own(self, rules: Clause) -> Sequence[Clauses]:
+        """Return what the rules of a node demand; many nodes have the same ones."""
+        if rules not in self._spelled:
+            self._spelled[rules] = spelled_out(rules)
+        return self._spelled[rules]
 
     def _given(self, edge: LawEdge) -> Clauses:
         """Return what the target of `edge` demands of a viewer, through this link."""
@@ -209,7 +232,7 @@ class _Upward:
 
     def _excluded(self, guard: Guard) -> frozenset[NodeId]:
         excluded = set(guard.excluded)
-        for edge in self._edges(guard.node):
+        for edge in self._edges[guard.node]:
             more = self._excluded_by(edge.target)
             if more and self._given(edge):
                 excluded |= more

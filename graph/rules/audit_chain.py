@@ -118,8 +118,8 @@ class SealedAudit:
 
     def to_node(self, workspace: WorkspaceId) -> AuditRecord:
         """Return the node that keeps this record."""
-        own = {name: getattr(self, name) for name in _PLACE_FIELDS + _SEAL_FIELDS}
-        drafted = {name: getattr(self.draft, name) for name in AuditDraft.__dataclass_fields__}
+        own = dict(zip(_OWN_FIELDS, _own(self), strict=True))
+        drafted = dict(zip(_DRAFT_FIELDS, _drafted(self.draft), strict=True))
         return AuditRecord(workspace=workspace, created_at=self.recorded_at, **own, **drafted)
 
     @classmethod
@@ -129,8 +129,8 @@ class SealedAudit:
 
     def to_export(self) -> dict[str, Json]:
         """Return the JSON object that stands for this record in an export; the offline verifier reads it."""
-        drafted = {name: getattr(self.draft, name) for name in AuditDraft.__dataclass_fields__}
-        own = {name: getattr(self, name) for name in _PLACE_FIELDS + _SEAL_FIELDS}
+        own = dict(zip(_OWN_FIELDS, _own(self), strict=True))
+        drafted = dict(zip(_DRAFT_FIELDS, _drafted(self.draft), strict=True))
         whole = {**own, **drafted, "image_sources": list(self.draft.image_sources)}
         return whole if self.commits_to_reason else {key: whole[key] for key in whole if key != _REASON_COMMITMENT}
 
@@ -154,6 +154,10 @@ _PLACE_FIELDS = ("id", "pool", "seq", "tx_id", "recorded_at")
 _REASON_COMMITMENT = "reason_commitment"
 
 _SEAL_FIELDS = ("before_commitment", "after_commitment", _REASON_COMMITMENT, "salt", "prev_hash", "hash")
+
+_OWN_FIELDS, _DRAFT_FIELDS = _PLACE_FIELDS + _SEAL_FIELDS, tuple(AuditDraft.__dataclass_fields__)
+
+_own, _drafted = attrgetter(*_OWN_FIELDS), attrgetter(*_DRAFT_FIELDS)
 
 EXPORT_FIELDS = frozenset((*_PLACE_FIELDS, *_SEAL_FIELDS, *AuditDraft.__dataclass_fields__))
 """The fields of a record in an export, named as in the node; the first form has no `reason_commitment`."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 from graph.model.access import Audience, Clause, Clauses, Guard, Need
 from graph.model.fields import Node
 from graph.model.ids import NodeId
+from graph.model.making import maker
 from graph.model.nodes.bots import BotEntry, Layer
 from graph.model.nodes.evidence import Source, SourceState
 from graph.model.nodes.knowledge import Entry, Facet, FacetField
@@ -25,6 +26,9 @@ SCHEDULED = "scheduled"
 
 LIVE_ENTRY = "live"
 """Tag of entries that are not deleted; lists filter by it inside the index."""
+
+_GUARD = maker(Guard)
+_NO_ONE: frozenset[NodeId] = frozenset()
 
 _NEEDS: Mapping[str, Need] = {
     "Source": Need.SOURCE,
@@ -47,18 +51,13 @@ _NEEDS: Mapping[str, Need] = {
 
 def guard_of(node: Node, rules: Clause) -> Guard:
     """Return the guard of `node`, whose own rule is `rules` (that of its pool)."""
-    return Guard(
-        node=node.id,
-        kind=type(node).__name__,
-        workspace=node.workspace,
-        pool=node.pool,
-        need=need_of(node),
-        rules=rules,
-        live=not isinstance(node, Source) or node.state == SourceState.LIVE,
-        held=not isinstance(node, BotEntry) or is_held(node),
-        tags=_tags(node),
-        sort_at=_sort_at(node),
+    live = not isinstance(node, Source) or node.state == SourceState.LIVE
+    held = not isinstance(node, BotEntry) or is_held(node)
+    kind, pool = type(node).__name__, node.pool
+    made: Guard = _GUARD(
+        node.id, kind, node.workspace, pool, need_of(node), rules, live, held, _NO_ONE, _tags(node), _sort_at(node)
     )
+    return made
 
 
 def need_of(node: Node) -> Need:

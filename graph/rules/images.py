@@ -80,7 +80,7 @@ def citation(
 
 def support(citations: Iterable[Image] = (), derived_from: Iterable[str] = ()) -> Image:
     """Return what a statement rests on: citations, and ids of statements it is derived from."""
-    return {"citations": _sorted(citations), "derivedFrom": sorted(derived_from)}
+    return {"citations": _sorted_citations(citations), "derivedFrom": sorted(derived_from)}
 
 
 def validity_fields(
@@ -243,7 +243,7 @@ def relation_image(
 
 def evidence_fields(evidence: Iterable[Image]) -> Image:
     """Return the citations behind a relation."""
-    return {"evidence": _sorted(evidence)}
+    return {"evidence": _sorted_citations(evidence)}
 
 
 def memo_image(lines: Sequence[tuple[str, Image]]) -> Image:
@@ -290,6 +290,13 @@ def same_image(one: Image | None, other: Image | None) -> bool:
     if one is None or other is None:
         return one is other
     return canonical_json(without_nulls(one)) == canonical_json(without_nulls(other))
+
+
+def _sorted_citations(items: Iterable[Image]) -> list[Json]:
+    """Return citations in the order of their canonical JSON, which begins with `end`; most differ in that."""
+    found = [dict(item) for item in items]
+    ends = {f"{item['end']}," for item in found}
+    return sorted(found, key=lambda item: f"{item['end']},") if len(ends) == len(found) else _sorted(found)
 
 
 def _sorted(items: Iterable[Mapping[str, Any]]) -> list[Json]:

@@ -103,6 +103,10 @@ def is_dated_name(name: str, *, entry_type: str | None = None) -> bool:
     if entry_type == EVENT_TYPE:
         return False
     text = unicodedata.normalize("NFKC", name)
+    return _DAY_WORD.search(text) is not None or (_DIGIT.search(text) is not None and _has_date(text))
+
+
+def _has_date(text: str) -> bool:
     return _DATED.search(text) is not None or any(map(_is_day, _EIGHT_DIGITS.findall(text)))
 
 
@@ -124,10 +128,14 @@ _DATED: Final = regex.compile(
             rf"{_YEAR}[\s\-/]*Q[1-4](?![\p{{L}}\p{{N}}])",
             rf"(?<!\p{{L}})(?:{_MONTHS})\b\.?[\s,\-/]*(?:[0-9]{{1,2}}(?:st|nd|rd|th)?[\s,]+)?(?:of\s+)?{_YEAR}",
             rf"{_YEAR}[\s,\-/]*(?:{_MONTHS})(?!\p{{L}})",
-            r"\b(?:today|yesterday|tomorrow|this\s+week|last\s+week)\b",
-            "今天|昨天|明天|本周|上周",
         )
     ),
+    regex.IGNORECASE | regex.VERSION1,
+)
+"""Every one of them has a digit; most names have none, and looking for a digit is a hundred times as fast."""
+_DIGIT: Final = regex.compile("[0-9]")
+_DAY_WORD: Final = regex.compile(
+    r"\b(?:today|yesterday|tomorrow|this\s+week|last\s+week)\b|今天|昨天|明天|本周|上周",
     regex.IGNORECASE | regex.VERSION1,
 )
 

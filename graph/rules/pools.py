@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graph.model.access import Clause
 from graph.model.ids import NodeId, WorkspaceId, local_part, node_id
 from graph.model.nodes.evidence import Channel, ChannelKind, Conversation, RoutingRule
@@ -46,7 +48,13 @@ def new_base(
 
 def scope_of(base: KnowledgeBase) -> KbScope:
     """Return what identifies a base for the rules of scope."""
-    return KbScope(kind=KbKind(base.kind), owner=base.owner_id, channel=base.channel_id)
+    return _scope(base.kind, base.owner_id, base.channel_id)
+
+
+@lru_cache(maxsize=1_000)
+def _scope(kind: str, owner: NodeId, channel: NodeId | None) -> KbScope:
+    """Return the same value for the same base: it is asked for with every citation."""
+    return KbScope(kind=KbKind(kind), owner=owner, channel=channel)
 
 
 def clause_of(base: KnowledgeBase) -> Clause:

@@ -22,7 +22,6 @@ from graph.rules.operations.planner import plan
 from graph.rules.operations.verdicts import Plan, Verdict
 from graph.services.access.commands import Command
 from graph.services.knowledge.state import load_state
-from graph.services.knowledge.statements import PRESENT
 from graph.services.knowledge.targets import actor_of, write_target
 from graph.services.ledger import Commit, commit, hold
 from graph.services.settings import load_settings
@@ -113,9 +112,9 @@ async def hold_for(cmd: Command, pool: NodeId, named: Collection[NodeId]) -> Kno
     Raises:
         NotFound: there is no such base any more.
     """
-    there = await cmd.writer.get(PRESENT, sorted(named))
-    own = {id_: node for id_, node in there.items() if node.workspace == cmd.caller.workspace}
-    pools = {node.pool for node in own.values() if node.pool}
+    there = await cmd.writer.guards(sorted(named))
+    own = {id_: guard for id_, guard in there.items() if guard.workspace == cmd.caller.workspace}
+    pools = {guard.pool for guard in own.values() if guard.pool}
     return await hold(cmd.writer, pool, {*own, *pools})
 
 

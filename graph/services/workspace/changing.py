@@ -21,7 +21,7 @@ from graph.services.access.commands import Command
 from graph.services.access.guards import put_all_alone
 from graph.services.pool_audit import NOTHING, Beside, PoolStep, record_step
 from graph.services.workspace.finding import MEMORIES, rules_of
-from graph.store.query import And, By, Eq, Find
+from graph.store.query import And, By, Eq, Find, Where
 
 _BATCH: Final = 32
 
@@ -167,7 +167,13 @@ async def _prune_paths(cmd: Command, memory: WorkspaceMemory, changes: Sequence[
         new = sum(change.path == path for change in changes)
         surplus = too_many(kept, new, cmd.deps.memory_limits)
         if surplus:
-            oldest = Find(kind=MemoryRevision, where=where, order=By("seq"), first=min(surplus, kept))
+            oldest = Find(
+                kind=MemoryRevision,
+                where=where,
+                order=By("seq"),
+                first=min(surplus, kept),
+                without=("previous_content",),
+            )
             freed += await _delete(cmd, (await cmd.writer.find(MEMORIES, oldest)).nodes)
     return freed
 
@@ -177,7 +183,7 @@ async def _prune_oldest(
 ) -> tuple[int, Sequence[MemoryRevision]]:
     """Delete the oldest history of all paths until the rest fits; return its bytes and what of `made` stays (FM-84)."""
     wanted, freed = room.over(cmd.deps.memory_limits), 0
-    oldest = Find(kind=MemoryRevision, where=Eq("memory_id", memory.id), order=By("seq"), first=_BATCH)
+    oldest = _oldest(Eq("memory_id", memory.id), _BATCH)
     while freed < wanted:
         found = (await cmd.writer.find(MEMORIES, oldest)).nodes
         if not found:
@@ -185,6 +191,11 @@ async def _prune_oldest(
             return freed + sum(revision.previous_bytes for revision in gone), made[len(gone) :]
         freed += await _delete(cmd, oldest_to_free(found, wanted - freed))
     return freed, made
+
+
+def _oldest(where: Where, first: int) -> Find[MemoryRevision]:
+    """Return the question for the oldest revisions; what they hold may be left empty."""
+    return Find(kind=MemoryRevision, where=where, order=By("seq"), first=first, without=("previous_content",))
 
 
 async def _delete(cmd: Command, revisions: Sequence[MemoryRevision]) -> int:

@@ -56,3 +56,10 @@ def test_a_whole_entry_comes_apart_into_its_objects() -> None:
     assert images.parts("ent_1", None) == {"ent_1": None}
     assert images.parts("blk_1", block) == {"blk_1": block}
     assert fields["attributes.founded"]["value"] == 1999
+
+
+@pytest.mark.parametrize("ends", [(12, 123, 9), (7, 7, 70), (100, 20, 3)])
+def test_citations_are_in_the_order_of_their_canonical_json(ends: tuple[int, ...]) -> None:
+    cited = [images.citation(f"src_{n}", 'a "quote"', start=n, end=end) for n, end in enumerate(ends)]
+    assert images.support(cited)["citations"] == sorted(cited, key=canonical_json)
+    assert images.support(reversed(cited)) == images.support(cited)
