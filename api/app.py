@@ -29,6 +29,7 @@ from api.limits import Limits
 from api.mcp.place import Kit as McpKit
 from api.mcp.routes import mcp_routes
 from api.observability import PrometheusFigures, log_fault
+from api.patience import Patience
 from api.rest.kit import Kit
 from api.rest.routes import surface_routes
 from api.settings import Settings
@@ -104,6 +105,7 @@ def create_app(parts: Parts) -> Starlette:
         lifespan=_lifespan(parts),
         middleware=[
             Middleware(RequestLog, figures=parts.figures, ids=parts.deps.ids),
+            Middleware(Patience),
             *_for_pages_of(parts.settings.server.allowed_origins),
         ],
         exception_handlers={HTTPException: unmatched, RootwardError: _own_failure, Exception: _masked},
