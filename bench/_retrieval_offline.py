@@ -22,10 +22,16 @@ from typing import Any
 from graph.model.time import Millis
 from graph.rules.decay import DecaySettings, age_in_days, decay
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, ItemKind, TextKind, best_first, fuse, message_score
-from graph.rules.rerank_graph import GraphCandidate, graph_scores
+from graph.rules.rerank_graph import graph_scores
+from graph.rules.rerank_surroundings import GraphCandidate
+from graph.rules.strength import by_words
+from graph.text.times import names_time
+from graph.text.tokens import DEFAULT_TOKENIZER
 from graph.text.words import analyze, query_words
 
 ROUTE = "message_keyword"
+DEEPER = 2
+"""As in `graph.services.search.candidates`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,26 +74,29 @@ class Index:
             kind: Counter(word for text in texts for word in set(text)) for kind, texts in self._texts.items()
         }
 
-    def ranking(self, question: str, depth: int) -> list[str]:
+    def scores(self, question: str) -> dict[str, float]:
         words = query_words(question)
         alone, window = (self._scores(kind, words) for kind in self._texts)
-        scores = {
+        return {
             turn.id: message_score(one, two)
             for turn, one, two in zip(self.turns, alone, window, strict=True)
             if one > 0 or two > 0
         }
-        return best_first(scores, self.places_in_time)[:depth]
 
-    def candidate(self, id_: str, ranks: Mapping[str, int]) -> GraphCandidate:
+    def candidate(self, id_: str, strength: float) -> GraphCandidate:
         place = self.by_id[id_]
         turn = self.turns[place]
         return GraphCandidate(
             id=id_,
-            ranks=ranks,
+            strength=strength,
             names=(turn.speaker,),
             first_day=turn.said_at.date(),
             group=turn.session,
+            place=(self.places_in_time[id_], place),
             before=self.turns[place - 1].id if place else None,
+            tokens=DEFAULT_TOKENIZER.count(turn.text),
+            asks=turn.text.rstrip().endswith(("?", "？")),
+            tells_time=names_time(turn.text),
             sources=frozenset([id_]),
         )
 
@@ -103,11 +112,13 @@ class Index:
 
 def search(index: Index, question: str, *, depth: int, rerank: bool, now: datetime) -> list[str]:
     """Return the ids of the results, best first."""
-    fused = fuse({ROUTE: index.ranking(question, depth)})
-    ids = list(fused)
-    scores = [fused[id_].score for id_ in ids]
+    found = index.scores(question)
+    ids = best_first(found, index.places_in_time)[: depth * DEEPER if rerank else depth]
     if rerank:
-        scores = graph_scores(question, [index.candidate(id_, fused[id_].ranks) for id_ in ids], today=now.date())
+        strengths = by_words(found)
+        scores = graph_scores(question, [index.candidate(id_, strengths[id_]) for id_ in ids], today=now.date())
+    else:
+        scores = [one.score for one in fuse({ROUTE: ids}).values()]
     settings = DecaySettings()
     aged = {
         id_: score * decay(ItemKind.MESSAGE, age_in_days(index.times[id_], now), settings)

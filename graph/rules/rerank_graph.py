@@ -1,18 +1,29 @@
 """The built-in reranker ``graph``: better order from what the graph knows anyway, without a model.
 
 A candidate gains when its surroundings were found too, when it follows a question that was found, and when the question
-names its people or its time. Of the candidates' texts it knows how much they say, and whether they ask. Source: RE-17.
+names its people or its time. Of the candidates' texts it knows how much they say, whether they ask, and whether they
+name a time. Nothing counts but candidates, which the viewer sees: between two of them may lie messages that he does
+not, so that neighbours are counted in found messages. Source: RE-17, ADR 0051.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
 import regex
 
+from graph.rules.rerank_surroundings import (
+    GraphCandidate,
+    entry_strength,
+    group_strength,
+    near_strength,
+    shared_strength,
+    shares,
+)
 from graph.text.dates import DateMention, dates_in
 from graph.text.function_words import LATIN
+from graph.text.times import asks_for_time
 from graph.text.words import fold
 
 
@@ -20,31 +31,35 @@ from graph.text.words import fold
 class GraphWeights:
     """The constants of the reranker: few, round and chosen by hand on development data.
 
-    The base of a candidate comes from its ranks, 1 for the best; `answer` adds to it, the others multiply: by
+    The base of a candidate comes from its strength, 1 for the best; `answer` adds to it, the others multiply: by
     1 + the constant where the feature is full, or for `brief` and `asking` by 1 - the constant.
 
     | constant | value | reason |
     |---|---|---|
-    | ``rank_damping`` | 10 | as in the fusion: the first ranks differ much, later ones little |
-    | ``answer`` | 0.2 | what follows a hit that asks is its answer, which seldom repeats the question's words |
+    | ``answer`` | 0.4 | what follows a hit that asks is its answer, which seldom repeats the question's words |
     | ``named`` | 1 | who speaks is half of what a question about a person asks |
     | ``dated`` | 4 | a date is more telling than a name: few things were said then |
     | ``dated_half_days`` | 2 | who names a day means it, or tells of it in the days after |
-    | ``group`` | 1 | a conversation hit several times is about the matter |
+    | ``told_time`` | 1 | who asks when something was is answered by what names a time |
+    | ``group`` | 0.5 | a conversation hit several times is about the matter, but may be so elsewhere |
     | ``group_hits`` | 3 | three hits make a topic; counting all would prefer long conversations |
+    | ``near`` | 0.5 | as much again for the place in it where the hits are |
+    | ``near_share`` | 0.7 | what was found further away lends less: two steps half as much |
     | ``shared_entry`` | 0.2 | what a found entry rests on is evidence |
     | ``brief`` | 0.5 | of a few words no more than half can be the answer: thanks, greetings, assent |
     | ``brief_tokens`` | 40 | two or three sentences; more says no more about who is right |
     | ``asking`` | 0.1 | who asks does not answer, but may tell on the way |
     """
 
-    rank_damping: float = 10.0
-    answer: float = 0.2
+    answer: float = 0.4
     named: float = 1.0
     dated: float = 4.0
     dated_half_days: float = 2.0
-    group: float = 1.0
+    told_time: float = 1.0
+    group: float = 0.5
     group_hits: int = 3
+    near: float = 0.5
+    near_share: float = 0.7
     shared_entry: float = 0.2
     brief: float = 0.5
     brief_tokens: int = 40
@@ -57,7 +72,9 @@ class GraphWeights:
             (1.0 + self.answer)
             * (1.0 + self.named)
             * (1.0 + self.dated)
+            * (1.0 + self.told_time)
             * (1.0 + self.group)
+            * (1.0 + self.near)
             * (1.0 + self.shared_entry)
         )
 
@@ -66,37 +83,6 @@ DEFAULT_WEIGHTS: Final = GraphWeights()
 
 _BEHIND: Final = 0.9
 """Share of the way up to the hit before it that a follower may gain."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphCandidate:
-    """What the graph gives for a candidate; everything but id and ranks may be left empty.
-
-    Attributes:
-        id: of the entry, episode or message.
-        ranks: rank from 1 by route.
-        is_entry: an entry, whose hit lifts what it rests on.
-        names: who speaks in it, or for an entry its name and aliases.
-        first_day: the day it was said, began or holds from.
-        last_day: the last such day; None for the first.
-        group: id of the thread, or else of the conversation, it belongs to.
-        before: id of the message directly before it in the talk.
-        tokens: how much a message says; None for what is no message.
-        asks: a message that ends with a question.
-        sources: ids of the raw sources it is or rests on.
-    """
-
-    id: str
-    ranks: Mapping[str, int]
-    is_entry: bool = False
-    names: tuple[str, ...] = ()
-    first_day: date | None = None
-    last_day: date | None = None
-    group: str | None = None
-    before: str | None = None
-    tokens: int | None = None
-    asks: bool = False
-    sources: frozenset[str] = field(default_factory=frozenset)
 
 
 def graph_scores(
@@ -114,18 +100,19 @@ def graph_scores(
         today: for ``last week`` and the like; None leaves such words out.
         weights: the table of constants.
 
-    >>> alone, named = (GraphCandidate(id=id_, ranks={"r": 1}, names=(id_,)) for id_ in ("Bo", "Ana"))
+    >>> alone, named = (GraphCandidate(id=id_, strength=1.0, names=(id_,)) for id_ in ("Bo", "Ana"))
     >>> scores = graph_scores("What did Ana say?", [alone, named])
     >>> scores[1] > scores[0]
     True
     """
-    bases = _bases(candidates, weights.rank_damping)
+    bases = shares({candidate.id: candidate.strength for candidate in candidates})
     found = _Found(
         weights=weights,
         bases=bases,
         asking={candidate.id for candidate in candidates if candidate.asks},
-        groups=_group_strength(candidates, bases, weights.group_hits),
-        entries=_entry_strength(candidates, bases),
+        groups=group_strength(candidates, bases, weights.group_hits),
+        near=near_strength(candidates, bases, weights.near_share),
+        entries=entry_strength(candidates, bases),
         question=_Question(question, today),
     )
     lifts = {candidate.id: (found.added(candidate), found.factor(candidate)) for candidate in candidates}
@@ -157,6 +144,7 @@ class _Found:
     bases: Mapping[str, float]
     asking: set[str]
     groups: Mapping[str | None, float]
+    near: Mapping[str, float]
     entries: Mapping[str, Sequence[tuple[float, str]]]
     question: "_Question"
 
@@ -177,8 +165,10 @@ class _Found:
         raised = (
             (1.0 + weights.named * self.question.names_any(candidate.names))
             * (1.0 + weights.dated * self.question.date_nearness(candidate, weights.dated_half_days))
+            * (1.0 + weights.told_time * (candidate.tells_time and self.question.asks_for_time))
             * (1.0 + weights.group * group)
-            * (1.0 + weights.shared_entry * _shared(candidate, self.entries))
+            * (1.0 + weights.near * self.near.get(candidate.id, 0.0))
+            * (1.0 + weights.shared_entry * shared_strength(candidate, self.entries))
         )
         return raised * self._substance(candidate) * (1.0 - weights.asking * candidate.asks)
 
@@ -196,9 +186,15 @@ class _Question:
         self._text = fold(text)
         self._words = frozenset(_words(self._text))
         self._dates = dates_in(text, today=today)
+        self._known: dict[tuple[str, ...], bool] = {}
+        self.asks_for_time = asks_for_time(text)
 
-    def names_any(self, names: Iterable[str]) -> bool:
-        return any(self._names(fold(name)) for name in names)
+    def names_any(self, names: tuple[str, ...]) -> bool:
+        """True if the question names one of them; few people say most of what is found, so answers are kept."""
+        known = self._known.get(names)
+        if known is None:
+            known = self._known[names] = any(self._names(fold(name)) for name in names)
+        return known
 
     def date_nearness(self, candidate: GraphCandidate, half_days: float) -> float:
         if candidate.first_day is None or not self._dates:
@@ -229,40 +225,3 @@ def _days_between(mention: DateMention, first: date, last: date) -> int:
     if last - first >= timedelta(days=366):
         return 0
     return min(mention.days_from(first), mention.days_from(last))
-
-
-def _bases(candidates: Iterable[GraphCandidate], damping: float) -> dict[str, float]:
-    fused = {c.id: sum(1.0 / (damping + rank) for rank in c.ranks.values()) for c in candidates}
-    best = max(fused.values(), default=0.0)
-    return {id_: score / best for id_, score in fused.items()} if best > 0 else fused
-
-
-def _group_strength(
-    candidates: Iterable[GraphCandidate], bases: Mapping[str, float], hits: int
-) -> dict[str | None, float]:
-    """Return for each group the sum of its best hits, 1 for the strongest group."""
-    members: dict[str | None, list[float]] = {}
-    for candidate in candidates:
-        members.setdefault(candidate.group, []).append(bases[candidate.id])
-    strength = {group: sum(sorted(found, reverse=True)[:hits]) for group, found in members.items()}
-    strongest = max((value for group, value in strength.items() if group is not None), default=0.0)
-    return {group: value / strongest if strongest > 0 else 0.0 for group, value in strength.items()}
-
-
-def _entry_strength(
-    candidates: Iterable[GraphCandidate], bases: Mapping[str, float]
-) -> dict[str, list[tuple[float, str]]]:
-    """Return for each source the entries among the candidates that rest on it, strongest first."""
-    found: dict[str, list[tuple[float, str]]] = {}
-    for candidate in candidates:
-        if candidate.is_entry:
-            for source in candidate.sources:
-                found.setdefault(source, []).append((bases[candidate.id], candidate.id))
-    return {source: sorted(entries, reverse=True)[:2] for source, entries in found.items()}
-
-
-def _shared(candidate: GraphCandidate, entries: Mapping[str, Sequence[tuple[float, str]]]) -> float:
-    return max(
-        (base for source in candidate.sources for base, id_ in entries.get(source, ()) if id_ != candidate.id),
-        default=0.0,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -14,29 +14,34 @@ from graph.model.nodes.knowledge import Entry
 from graph.model.time import Millis, to_datetime
 from graph.rules.decay import DecaySettings, age_in_days, decay
 from graph.rules.knowledge_settings import Settings
-from graph.rules.ranking import ItemKind, fuse, order_key
-from graph.rules.rerank_graph import GraphCandidate, graph_scores
+from graph.rules.ranking import Fused, ItemKind, fuse, order_key
+from graph.rules.rerank_graph import graph_scores
+from graph.rules.rerank_surroundings import GraphCandidate
+from graph.rules.strength import runners_up, together
 from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import EntryView
 from graph.services.learning.episode_messages import episode_messages
 from graph.services.search.values import Candidate, Ranking, RerankInfo
 from graph.store.query import Direction
+from graph.text.times import asks_for_time, names_time
 from graph.text.tokens import Tokenizer
 
 _KINDS = {Entry.PREFIX: ItemKind.ENTRY, Episode.PREFIX: ItemKind.EPISODE, Source.PREFIX: ItemKind.MESSAGE}
 GRAPH, NONE = "graph", "none"
 _LOOKED_AT = 300
 """So many characters tell whether a message says much."""
+_DEEPER = 2
+"""So many times the depth of a route are candidates of the reranker ``graph``: the strongest by all routes together."""
 
 
 async def scored(
     session: Session, query: str, rankings: Mapping[str, Ranking], settings: Settings, *, rerank: bool
 ) -> tuple[list[Candidate], RerankInfo]:
     """Return the proved candidates in their final order, and whether a reranker had a say."""
-    candidates = await _candidates(session, rankings, settings)
-    aging = _Aging.of(session.deps.now(), settings)
     provider = settings["rerank.provider"] if rerank else NONE
+    candidates = await _candidates(session, rankings, settings, deeper=provider == GRAPH)
+    aging = _Aging.of(session.deps.now(), settings)
     if provider == GRAPH:
         ranked = await _by_graph(session, query, candidates, aging)
         return _ordered(ranked), RerankInfo(applied=True, provider=GRAPH)
@@ -47,8 +52,11 @@ async def scored(
     return await _by_provider(session, query, aged, aging, settings)
 
 
-async def _candidates(session: Session, rankings: Mapping[str, Ranking], settings: Settings) -> list[Candidate]:
-    fused = fuse({route: ranking.items for route, ranking in rankings.items()}, k=settings["search.rrf_k"])
+async def _candidates(
+    session: Session, rankings: Mapping[str, Ranking], settings: Settings, *, deeper: bool
+) -> list[Candidate]:
+    strengths = together(ranking.strengths for ranking in rankings.values())
+    fused = _fused(rankings, strengths, settings, deeper=deeper)
     opened = await session.open([NodeId(id_) for id_ in fused])
     found = []
     for id_, node in opened.items():
@@ -58,6 +66,7 @@ async def _candidates(session: Session, rankings: Mapping[str, Ranking], setting
                 id=id_,
                 kind=_KINDS[prefix_of(id_)],
                 fused=fused[id_].score,
+                strength=strengths.get(id_, 0.0),
                 ranks=dict(fused[id_].ranks),
                 matched=tuple(sorted(matched)),
                 time=_time(node),
@@ -65,6 +74,29 @@ async def _candidates(session: Session, rankings: Mapping[str, Ranking], setting
             )
         )
     return found
+
+
+def _fused(
+    rankings: Mapping[str, Ranking], strengths: Mapping[str, float], settings: Settings, *, deeper: bool
+) -> dict[str, Fused]:
+    """Return what the routes found within their depth; if asked for deeper, also what all of them together put forward.
+
+    A reranker that looks at strengths can find a message that no route alone has among its best.
+    """
+    depth = settings["search.route_depth"]
+    fused = fuse({route: ranking.items[:depth] for route, ranking in rankings.items()}, k=settings["search.rrf_k"])
+    if not deeper:
+        return fused
+    more = dict.fromkeys(runners_up(strengths, fused, _DEEPER * depth), 0.0)
+    ranks = {route: _ranks(ranking.items, more) for route, ranking in rankings.items()}
+    return fused | {
+        id_: Fused(score=score, ranks={route: found[id_] for route, found in ranks.items() if id_ in found})
+        for id_, score in more.items()
+    }
+
+
+def _ranks(items: Sequence[NodeId], of: Container[str]) -> dict[str, int]:
+    return {item: rank for rank, item in enumerate(items, start=1) if item in of}
 
 
 def _time(node: object) -> Millis:
@@ -105,7 +137,7 @@ def _ordered(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 async def _by_graph(session: Session, query: str, candidates: Sequence[Candidate], aging: _Aging) -> list[Candidate]:
     """Score every candidate by the built-in reranker, then by its age."""
-    features = await _features(session, candidates)
+    features = await _features(session, candidates, timed=asks_for_time(query))
     scores = graph_scores(query, features, today=aging.now.date())
     return [
         replace(candidate, fused=score * aging.of_one(candidate))
@@ -113,7 +145,7 @@ async def _by_graph(session: Session, query: str, candidates: Sequence[Candidate
     ]
 
 
-async def _features(session: Session, candidates: Sequence[Candidate]) -> list[GraphCandidate]:
+async def _features(session: Session, candidates: Sequence[Candidate], *, timed: bool) -> list[GraphCandidate]:
     entries = [c for c in candidates if c.kind is ItemKind.ENTRY]
     views = await entry_views(session, [c.id for c in entries]) if entries else {}
     cited = await _cited(session, entries)
@@ -126,13 +158,13 @@ async def _features(session: Session, candidates: Sequence[Candidate]) -> list[G
         elif candidate.kind is ItemKind.EPISODE:
             made.append(_episode_features(candidate, talks[candidate.id]))
         else:
-            made.append(_message_features(session.deps.tokenizer, candidate, places))
+            made.append(_message_features(session.deps.tokenizer, candidate, places, timed=timed))
     return made
 
 
 def _entry_features(candidate: Candidate, view: EntryView | None, sources: frozenset[str]) -> GraphCandidate:
     names = (view.name, *view.aliases) if view else ()
-    return GraphCandidate(id=candidate.id, ranks=candidate.ranks, is_entry=True, names=names, sources=sources)
+    return GraphCandidate(id=candidate.id, strength=candidate.strength, is_entry=True, names=names, sources=sources)
 
 
 def _episode_features(candidate: Candidate, talk: Sequence[Source]) -> GraphCandidate:
@@ -140,7 +172,7 @@ def _episode_features(candidate: Candidate, talk: Sequence[Source]) -> GraphCand
     node = candidate.node
     return GraphCandidate(
         id=candidate.id,
-        ranks=candidate.ranks,
+        strength=candidate.strength,
         names=tuple(dict.fromkeys(message.speaker for message in talk if message.speaker)),
         first_day=_day(node.from_at),
         last_day=_day(node.to_at),
@@ -158,19 +190,23 @@ def _one_of(groups: Iterable[str]) -> str | None:
 
 
 def _message_features(
-    tokenizer: Tokenizer, candidate: Candidate, places: Mapping[tuple[str, str, int], NodeId]
+    tokenizer: Tokenizer, candidate: Candidate, places: Mapping[tuple[str, str, int], NodeId], *, timed: bool
 ) -> GraphCandidate:
+    """Return a message as the reranker sees it; whether it names a time is looked at only if somebody wants to know."""
     node = candidate.node
     channel, thread, seq = _place(node)
+    day, text = _day(node.occurred_at), node.text[:_LOOKED_AT]
     return GraphCandidate(
         id=candidate.id,
-        ranks=candidate.ranks,
+        strength=candidate.strength,
         names=(node.speaker,) if node.speaker else (),
-        first_day=_day(node.occurred_at),
-        group=thread or f"{node.conversation_id}:{_day(node.occurred_at)}",
+        first_day=day,
+        group=thread or f"{node.conversation_id}:{day}",
+        place=(node.occurred_at, seq),
         before=places.get((channel, thread, seq - 1)),
-        tokens=tokenizer.count(node.text[:_LOOKED_AT]),
+        tokens=tokenizer.count(text),
         asks=node.text.rstrip().endswith(("?", "？")),
+        tells_time=timed and names_time(text),
         sources=frozenset({candidate.id}),
     )
 

@@ -8,7 +8,7 @@ embedder is configured.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph.model.access import Viewer
@@ -17,6 +17,7 @@ from graph.model.ids import NodeId
 from graph.model.time import Millis
 from graph.rules.knowledge_settings import Settings
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, TextKind, best_first, entry_score, message_score
+from graph.rules.strength import by_words
 from graph.services.access.session import Session
 from graph.services.search.values import Ranking, Route, RouteSkip
 from graph.services.search.vector_routes import (
@@ -26,7 +27,7 @@ from graph.services.search.vector_routes import (
     embedded_question,
     vector_routes,
 )
-from graph.store.query import Match, Matches, TextHit, TextIndex
+from graph.store.query import Match, Matches, TextIndex
 
 ENTRY_KEYWORD = "entry_keyword"
 MESSAGE_KEYWORD = "message_keyword"
@@ -91,7 +92,13 @@ async def entry_keyword(session: Session, viewer: Viewer, words: Sequence[str], 
     for hit in found.hits:
         kind = _TEXT_KINDS[hit.part]
         texts.setdefault(hit.item, []).append((kind, scorers[kind].score(hit.counts, length=hit.length)))
-    return _ranking({item: entry_score(scored) for item, scored in texts.items()}, found.hits, settings)
+    scores = {item: entry_score(scored) for item, scored in texts.items()}
+    times: dict[str, Millis] = {}
+    matched: dict[NodeId, set[NodeId]] = {}
+    for hit in found.hits:
+        times[hit.item] = max(times.get(hit.item, hit.sort_at), hit.sort_at)
+        matched.setdefault(NodeId(hit.item), set()).add(hit.guard)
+    return _ranking(scores, times, matched)
 
 
 async def message_keyword(session: Session, viewer: Viewer, words: Sequence[str], settings: Settings) -> Ranking:
@@ -106,7 +113,7 @@ async def message_keyword(session: Session, viewer: Viewer, words: Sequence[str]
         into[hit.item] = scorers[kind].score(hit.counts, length=hit.length)
     items = alone.keys() | window.keys()
     scores = {item: message_score(alone.get(item, 0.0), window.get(item, 0.0)) for item in items}
-    return _ranking(scores, found.hits, settings)
+    return _ranking(scores, {hit.item: hit.sort_at for hit in found.hits}, {})
 
 
 async def _match(
@@ -125,16 +132,8 @@ def _scorers(found: Matches, words: Sequence[str]) -> Mapping[TextKind, Bm25]:
     }
 
 
-def _ranking(scores: Mapping[str, float], hits: Sequence[TextHit], settings: Settings) -> Ranking:
-    times: dict[str, Millis] = {}
-    for hit in hits:
-        times[hit.item] = max(times.get(hit.item, hit.sort_at), hit.sort_at)
-    kept = [NodeId(item) for item in best_first(scores, times)[: settings["search.route_depth"]]]
-    matched: dict[NodeId, set[NodeId]] = {item: set() for item in kept}
-    for hit in hits:
-        if hit.item in matched:
-            matched[hit.item].add(hit.guard)
-    return Ranking(
-        items=tuple(kept),
-        matched={item: tuple(sorted(guards)) for item, guards in matched.items()},
-    )
+def _ranking(
+    scores: Mapping[str, float], times: Mapping[str, Millis], matched: Mapping[NodeId, Collection[NodeId]]
+) -> Ranking:
+    items = tuple(NodeId(item) for item in best_first(scores, times))
+    return Ranking(items=items, matched=matched, strengths=by_words(scores))

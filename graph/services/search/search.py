@@ -147,6 +147,7 @@ def _beside(candidate: Candidate, node: Entry) -> Candidate:
         id=node.id,
         kind=ItemKind.ENTRY,
         fused=candidate.fused,
+        strength=candidate.strength,
         ranks=candidate.ranks,
         matched=(),
         time=node.updated_at,

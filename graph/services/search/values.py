@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,17 @@ class RouteSkip:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranking:
-    """Items best first, and the visible texts by which each was found."""
+    """What a route found.
+
+    Attributes:
+        items: best first; beyond `search.route_depth` they count only with the reranker ``graph``.
+        matched: of an entry the visible statements by which it was found.
+        strengths: how strongly the route speaks for each, the best with 1; see `graph.rules.strength`.
+    """
 
     items: tuple[NodeId, ...]
-    matched: Mapping[NodeId, tuple[NodeId, ...]]
+    matched: Mapping[NodeId, Collection[NodeId]]
+    strengths: Mapping[str, float]
 
 
 Route = Callable[[], Awaitable[Ranking]]
@@ -95,7 +102,8 @@ class Candidate:
     """Something that a route found, before its text is opened.
 
     Attributes:
-        matched: ids of the statements or messages whose text matched.
+        strength: how strongly the routes together speak for it.
+        matched: of an entry the ids of the statements whose text matched.
         time: what it is aged by and ordered by.
         node: the opened message, or None for an entry.
     """
@@ -103,6 +111,7 @@ class Candidate:
     id: NodeId
     kind: ItemKind
     fused: float
+    strength: float
     ranks: dict[str, int]
     matched: tuple[NodeId, ...]
     time: Millis

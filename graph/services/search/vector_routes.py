@@ -18,6 +18,7 @@ from graph.model.nodes.knowledge import BlockVersion
 from graph.rules.embedding import choice_of, is_usable, source_of
 from graph.rules.knowledge_settings import Settings
 from graph.rules.ranking import message_similarities, owners_best_first
+from graph.rules.strength import by_meaning
 from graph.services.access.session import Session
 from graph.services.search.values import Ranking, Route
 from graph.store.query import Eq, Neighbour
@@ -102,32 +103,32 @@ async def _blocks(asked: _Asked) -> Ranking:
     near = await asked.near(BlockVersion, asked.depth * _DEEPER, Eq("invalidated_at", None))
     nodes = await asked.session.reader.get(asked.viewer, [neighbour.id for neighbour in near])
     owners: dict[str, str] = {id_: node.entry_id for id_, node in nodes.items() if isinstance(node, BlockVersion)}
-    hits = [neighbour.id for neighbour in near if neighbour.id in owners]
-    items = [NodeId(item) for item in owners_best_first(hits, owners)[: asked.depth]]
-    matched: dict[NodeId, list[NodeId]] = {item: [] for item in items}
+    hits = [neighbour for neighbour in near if neighbour.id in owners]
+    items = owners_best_first([hit.id for hit in hits], owners)
+    matched: dict[NodeId, list[NodeId]] = {}
+    nearest: dict[str, float] = {}
     for hit in hits:
-        if owners[hit] in matched:
-            matched[NodeId(owners[hit])].append(hit)
-    return Ranking(items=tuple(items), matched={item: tuple(sorted(own)) for item, own in matched.items()})
+        matched.setdefault(NodeId(owners[hit.id]), []).append(hit.id)
+        nearest.setdefault(owners[hit.id], hit.similarity)
+    return Ranking(items=tuple(map(NodeId, items)), matched=matched, strengths=by_meaning(nearest))
 
 
 async def _episodes(asked: _Asked) -> Ranking:
     """Rank episodes by their summaries."""
-    return _found_as_such([neighbour.id for neighbour in await asked.near(Episode, asked.depth)])
+    return _found_as_such({hit.id: hit.similarity for hit in await asked.near(Episode, asked.depth)})
 
 
 async def _messages(asked: _Asked) -> Ranking:
     """Rank messages by what they say themselves and with their neighbours."""
     limit = asked.depth * _DEEPER
     alone = _by_source(await asked.near(MessageVector, limit))
-    scores = message_similarities(alone, _by_source(await asked.near(WindowVector, limit)))
-    ordered = sorted(scores, key=lambda id_: (-scores[id_], id_))
-    return _found_as_such([NodeId(id_) for id_ in ordered[: asked.depth]])
+    return _found_as_such(message_similarities(alone, _by_source(await asked.near(WindowVector, limit))))
 
 
 def _by_source(near: Sequence[Neighbour]) -> Mapping[str, float]:
     return {source_of(neighbour.id): neighbour.similarity for neighbour in near}
 
 
-def _found_as_such(items: Sequence[NodeId]) -> Ranking:
-    return Ranking(items=tuple(items), matched={item: (item,) for item in items})
+def _found_as_such(similarities: Mapping[str, float]) -> Ranking:
+    items = tuple(NodeId(id_) for id_ in sorted(similarities, key=lambda id_: (-similarities[id_], id_)))
+    return Ranking(items=items, matched={}, strengths=by_meaning(similarities))

@@ -68,8 +68,9 @@ async def test_browse_opens_the_originals_behind_an_episode(world: TeamWorld) ->
 @pytest.mark.req("RE-21", "RE-17")
 async def test_a_found_episode_expands_into_its_messages(world: TeamWorld) -> None:
     first, second, id_ = await lunch(world)
-    ranking = Ranking(items=(id_,), matched={id_: (id_,)})
-    rankings = {"episode_vector": ranking, "message_keyword": Ranking(items=(first,), matched={})}
+    ranking = Ranking(items=(id_,), matched={id_: (id_,)}, strengths={id_: 1.0})
+    said_so = Ranking(items=(first,), matched={}, strengths={first: 1.0})
+    rankings = {"episode_vector": ranking, "message_keyword": said_so}
 
     async def work(session: Session) -> list[Expanded]:
         ranked, rerank = await scored(session, "lunch with Ben", rankings, defaults(), rerank=True)

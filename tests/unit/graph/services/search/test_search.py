@@ -40,6 +40,21 @@ async def test_without_embeddings_an_entry_and_its_message_are_found_by_an_exact
     assert answer.rerank.provider == "graph"
 
 
+@pytest.mark.req("RE-8", "RE-13", "RE-17")
+async def test_the_graph_reranker_also_looks_at_what_comes_next_behind_the_depth_of_the_routes(
+    world: TeamWorld,
+) -> None:
+    await set_to(world, "search.neighbours", 0)
+    await set_to(world, "search.route_depth", 1)
+    said = await talk(world, world.ops, ["the kiln is hot", *FILLER[:2], "a kiln beside a shed", *FILLER[2:], "kilns"])
+    plain = await ask(world, "kiln", rerank=False)
+    reranked = await ask(world, "kiln")
+    assert len(plain.items) == 1
+    assert len(reranked.items) == 2
+    assert {item.ref for item in reranked.items} <= set(said)
+    assert sorted(item.ranks["message_keyword"] for item in reranked.items) == [1, 2]
+
+
 @pytest.mark.req("RE-13", "RE-14", "RE-15", "RE-16")
 @pytest.mark.parametrize(("age", "score"), [(0, 1 / 61), (30, 1 / 122), (300, 2**-10 / 61)])
 async def test_a_message_fades_with_age(world: TeamWorld, clock: FakeClock, age: float, score: float) -> None:
@@ -81,6 +96,18 @@ async def test_a_private_chat_is_found_by_its_partner_and_by_nobody_else(world: 
     assert spoken.items == ()
     private = await world.open(world.chat)
     assert [i.ref for i in (await ask(world, "salary", by=world.atlas, conversation_id=private.id)).items] == [secret]
+
+
+@pytest.mark.req("RE-6", "RE-9", "RE-17")
+async def test_what_somebody_may_not_see_moves_no_score_of_the_reranker(world: TeamWorld) -> None:
+    await talk(world, world.ops, ["is the kiln hot?", "yes, since Monday", *FILLER, "the kiln cooled down"])
+    before = await ask(world, "When was the kiln hot?", by=world.ben)
+    await talk(world, world.chat, ["my kiln is hot", "is a hot kiln bad?", "since Monday it is"] * 9)
+    after = await ask(world, "When was the kiln hot?", by=world.ben)
+    assert len(await _refs(world, "kiln")) > len(before.items) > 1
+    assert [(item.ref, item.score, item.ranks) for item in after.items] == [
+        (item.ref, item.score, item.ranks) for item in before.items
+    ]
 
 
 @pytest.mark.req("RE-35", "KN-56")
@@ -301,6 +328,10 @@ async def test_browse_opens_entries_and_conversations_inside_the_read_set(world:
         await browse(world, source, after="bm90IGEgY3Vyc29y")
     with pytest.raises(BadInput):
         await browse(world, source, after=base64.urlsafe_b64encode(b"[" * 100_000).decode())
+
+
+async def _refs(world: TeamWorld, query: str) -> list[str]:
+    return [item.ref for item in (await ask(world, query)).items]
 
 
 async def _plain_order(world: TeamWorld) -> None:
