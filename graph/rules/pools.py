@@ -89,6 +89,7 @@ def conversation_facts(conversation: Conversation, channel: Channel, *, over: bo
         channel=channel_facts(channel),
         memory_scope=MemoryScope(conversation.memory_scope),
         closed=over or conversation.closed_at is not None,
+        pool=conversation.pool,
     )
 
 

@@ -60,6 +60,7 @@ class ViewerFacts:
         token_rights: if not None, the credential carries only these rights and what they imply (AD-9).
         disabled: a disabled principal has no rights at all.
         access_version: of the principal, from before the other facts were read; it moves whenever one of them does.
+        name: by which he is shown, for what he says.
     """
 
     workspace: WorkspaceId
@@ -77,6 +78,7 @@ class ViewerFacts:
     token_rights: frozenset[Right] | None = None
     disabled: bool = False
     access_version: int = 0
+    name: str = ""
 
 
 def implied(rights: Iterable[Right]) -> frozenset[Right]:

@@ -64,13 +64,18 @@ class RoutingFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConversationFacts:
-    """An open or closed conversation, with the memory scope it was opened with."""
+    """An open or closed conversation, with the memory scope it was opened with.
+
+    Attributes:
+        pool: the knowledge base it writes to, if it has one.
+    """
 
     id: NodeId
     workspace: WorkspaceId
     channel: ChannelFacts
     memory_scope: MemoryScope
     closed: bool = False
+    pool: NodeId | None = None
 
 
 def pool_rule(kb: KbScope) -> Rule:

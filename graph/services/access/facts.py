@@ -58,6 +58,7 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
         token_rights=caller.rights,
         disabled=principal.disabled_at is not None,
         access_version=principal.access_version,
+        name=principal.display_name,
     )
 
 

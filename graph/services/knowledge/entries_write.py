@@ -128,7 +128,7 @@ async def _open(cmd: Command, ids: Sequence[NodeId], reason: str) -> _Desk:
         roots=loaded.roots,
     )
     settings = await load_settings(cmd.writer, cmd.caller.workspace, base.owner_id)
-    actor = await actor_of(cmd, reason.strip() or None)
+    actor = actor_of(cmd, reason.strip() or None)
     return _Desk(work=Work.on(state, actor, settings, cmd.at, cmd.deps.new_id), base=base, settings=settings)
 
 

@@ -42,7 +42,7 @@ async def change_narrower(
         loaded = await load_statements(cmd.writer, entries=ends, relations=relations)
         state = KnowledgeState(base=base, entries=loaded.entries, relations=loaded.relations, roots=loaded.roots)
         settings = await load_settings(cmd.writer, cmd.caller.workspace, base.owner_id)
-        work = Work.on(state, await actor_of(cmd, reason.strip() or None), settings, cmd.at, cmd.deps.new_id)
+        work = Work.on(state, actor_of(cmd, reason.strip() or None), settings, cmd.at, cmd.deps.new_id)
         change(work)
         where = Commit(pool=narrower, tx_id=cmd.tx_id, at=cmd.at, language=settings["search.default_language"])
         await commit(cmd.writer, cmd.deps, where, work.changes)

@@ -70,7 +70,7 @@ async def apply_operations(
     if len(reason) > MAX_REASON:
         raise LimitExceeded(f"a reason has at most {MAX_REASON} characters", field="reason", limit=MAX_REASON)
     base = await write_target(cmd, conversation_id=conversation_id, kb_id=kb_id)
-    actor = await actor_of(cmd, reason.strip() or None)
+    actor = actor_of(cmd, reason.strip() or None)
     return await apply_to_base(cmd, base, operations, actor, dry_run=dry_run)
 
 

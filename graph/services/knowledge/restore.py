@@ -205,7 +205,7 @@ async def _work(cmd: Command, base: KnowledgeBase, present: Present, reason: str
         lessons={**lessons, **{i: state for i, state in learned.lessons.items() if state.lesson.pool == base.id}},
         memo=learned.memos.get(memo_id(base.id)),
     )
-    work = Work.on(state, await actor_of(cmd, reason), settings, cmd.at, cmd.deps.new_id)
+    work = Work.on(state, actor_of(cmd, reason), settings, cmd.at, cmd.deps.new_id)
     work.count_tokens = cmd.deps.tokenizer.count
     return work
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from graph.model.errors import BadInput, NotFound, OperationRejected
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KnowledgeBase
-from graph.model.nodes.people import Principal, PrincipalKind
+from graph.model.nodes.people import PrincipalKind
 from graph.rules.operations.actors import ActorRules
 from graph.rules.pools import scope_of
 from graph.rules.scopes import check_write, may_read
 from graph.services.access.commands import Command
-from graph.services.knowledge.conversations import conversation_of, idle_hours
+from graph.services.knowledge.conversations import idle_hours
 from graph.services.knowledge.statements import PRESENT
 
 
@@ -46,21 +46,18 @@ async def writable_base(cmd: Command, kb_id: NodeId) -> KnowledgeBase:
     return base
 
 
-async def actor_of(cmd: Command, reason: str | None) -> ActorRules:
+def actor_of(cmd: Command, reason: str | None) -> ActorRules:
     """Return the caller as the writer of a list."""
-    principal = (await cmd.writer.get(PRESENT, [cmd.caller.principal])).get(cmd.caller.principal)
-    name = principal.display_name if isinstance(principal, Principal) else ""
-    return ActorRules(id=cmd.caller.principal, kind=cmd.actor_kind, name=name, reason=reason)
+    return ActorRules(id=cmd.caller.principal, kind=cmd.actor_kind, name=cmd.facts.name, reason=reason)
 
 
 async def _of_conversation(cmd: Command, conversation_id: NodeId, kb_id: NodeId | None) -> KnowledgeBase:
     facts = await cmd.session.speak_in(conversation_id, idle_hours=await idle_hours(cmd))
-    conversation = await conversation_of(cmd.writer, conversation_id)
-    if conversation.pool is None:
+    if facts.pool is None:
         raise NotFound
-    if kb_id is not None and kb_id != conversation.pool:
+    if kb_id is not None and kb_id != facts.pool:
         raise OperationRejected("SCOPE_FORBIDDEN", "a conversation writes to its own knowledge base alone")
-    base = await _base(cmd, conversation.pool)
+    base = await _base(cmd, facts.pool)
     check_write(cmd.facts, scope_of(base), conversation=facts)
     return base
 

@@ -103,8 +103,8 @@ async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -
 
 async def unindex_guards(runner: Runner, counters: Counters, guards: Sequence[NodeId]) -> None:
     """Remove the texts that hang on these guards."""
-    await _uncount(runner, counters, "t.guard IN $keys", guards)
-    await runner.run("UNWIND $keys AS key MATCH (t:Text {guard: key}) DELETE t", keys=list(guards))
+    if await _uncount(runner, counters, "t.guard IN $keys", guards):
+        await runner.run("UNWIND $keys AS key MATCH (t:Text {guard: key}) DELETE t", keys=list(guards))
 
 
 async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId, State]) -> None:

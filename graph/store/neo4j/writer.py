@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from graph.model import schema
@@ -42,6 +43,9 @@ _READ_WITH_LOCK = 100
 """So many nodes are read with the statement that locks them."""
 
 
+_GONE = "UNWIND $ids AS id MATCH (n:Node {id: id})"
+
+
 class Neo4jWriter(Neo4jReader):
     """Reads and writes of one explicit transaction.
 
@@ -63,6 +67,7 @@ class Neo4jWriter(Neo4jReader):
         self._texted: set[NodeId] = set()
         self._locked: set[NodeId] = set()
         self._read: dict[NodeId, Node] = {}
+        self._guards: dict[NodeId, Guard] = {}
         self.given_up: AlreadyExists | None = None
 
     async def put(self, nodes: Sequence[Node]) -> None:
@@ -141,21 +146,12 @@ class Neo4jWriter(Neo4jReader):
         if not gone:
             return
         await self._flush_nodes()
-        await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id}) SET n.lock = 0", ids=gone)
-        await audience.withdraw(self._runner, self._counters, self._states, self._pending, gone)
+        await audience.withdraw(self._runner, self._counters, self._states, self._pending, gone)  # locks them
         self._created.difference_update(gone)
         self._read.clear()
+        self._guards.clear()
         await texts.unindex_guards(self._runner, self._counters, gone)
-        await self._runner.run("UNWIND $ids AS id MATCH (n:Node {id: id})-[r]->() DELETE r", ids=gone)
-        labels = "".join(f":{label}" for label in names.all_labels())
-        await self._runner.run(
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) WHERE EXISTS { (n)<--() } "
-            f"SET n = {{id: id}} REMOVE n{labels} SET n:Placeholder",
-            ids=gone,
-        )
-        await self._runner.run(
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) WHERE NOT EXISTS { (n)<--() } DELETE n", ids=gone
-        )
+        await self._runner.run(_deletion(), ids=gone)
 
     async def link(self, edges: Sequence[Edge]) -> None:
         self._pending.link(edges)
@@ -173,6 +169,7 @@ class Neo4jWriter(Neo4jReader):
 
     async def guard(self, guards: Sequence[Guard]) -> None:
         for guard in guards:
+            self._guards.pop(guard.node, None)
             properties = encode_guard(guard)
             if guard.node not in self._pending.nodes:
                 self._pending.ends.add(guard.node)
@@ -284,14 +281,24 @@ class Neo4jWriter(Neo4jReader):
     ) -> Reached:
         if self._pending.changes_graph or (guarded and self._pending.facts):
             await self._flush_nodes()
-        return await super().closure(ids, types, direction, depth=depth, limit=limit, guarded=guarded)
+        reached = await super().closure(ids, types, direction, depth=depth, limit=limit, guarded=guarded)
+        self._remember(reached.guards)
+        return reached
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
+        if all(id in self._guards for id in ids):
+            return {id: self._guards[id] for id in ids}
         if all(id in self._pending.nodes and not self._states.has_guard(id) for id in ids):
             return {}
         if self._pending.touches(ids):
             await self._flush_nodes()
-        return await super().guards(ids)
+        found = await super().guards(ids)
+        self._remember(found)
+        return found
+
+    def _remember(self, guards: Mapping[NodeId, Guard]) -> None:
+        """Note guards of nodes that this transaction has locked: they stay so until it changes them itself."""
+        self._guards.update((id, guard) for id, guard in guards.items() if id in self._locked)
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
         if self._pending.clauses:
@@ -373,6 +380,18 @@ class Neo4jWriter(Neo4jReader):
     def _taken(self, spec: KindSpec, fields: tuple[str, ...]) -> AlreadyExists:
         self.given_up = already_exists(spec.name, fields)
         return self.given_up
+
+
+@cache
+def _deletion() -> str:
+    """Remove nodes with the links that start at them; of one to which others link still a placeholder stays."""
+    labels = ":".join(names.all_labels())
+    parts = (
+        f"{_GONE}-[r]->() DELETE r",
+        f"{_GONE} WHERE EXISTS {{ (n)<--() }} SET n = {{id: id}} REMOVE n:{labels} SET n:Placeholder",
+        f"{_GONE} WHERE NOT EXISTS {{ (n)<--() }} DELETE n",
+    )
+    return " ".join(f"CALL () {{ {part} }}" for part in parts)
 
 
 def _kind(id: NodeId) -> KindSpec:
