@@ -1,4 +1,4 @@
-"""Bot memory: the acceptance examples of learning, turns, limits and records: 5 to 11, 15 to 17, 19 and 20.
+"""Bot memory: acceptance examples 5 to 7, 9 to 11, 15 to 17, 19, 20, the end of 14: learning, turns, limits, records.
 
 A host drives chats in process with a scripted model and a clock that stands still; people ask over a real port.
 Example 8 kills a real process: test_bot_restart.py, and at every write of a file tests/fault/test_bot_kill.py.
@@ -20,8 +20,10 @@ from graph.model.nodes.bots import Chat, Enrichment
 from graph.model.nodes.sessions import ItemType
 from graph.model.time import Millis
 from graph.rules import bot_entries
+from graph.services.access.commands import command
 from graph.services.access.guards import put_alone
 from graph.services.bots.chat_access import rules_of_chat, text_place
+from graph.services.bots.chats import delete_chat_history
 from graph.services.bots.learning_context import learning_context
 from graph.store.port import Store, Writer
 from tests.support.bot_room import BotRoom, Rest
@@ -226,6 +228,30 @@ async def test_example_11_what_is_no_evidence(talk: BotTalk, u_1: Rest) -> None:
     assert set(found) == {"From the message.", "From both."}
     assert "app:tickets" in found["From both."]["tags"]
     assert not [tag for tag in found["From the message."]["tags"] if tag.startswith("app:")]
+
+
+@pytest.mark.req("BM-154", "BM-159", "BM-161")
+async def test_example_14_a_purge_is_final_and_a_deleted_history_none(
+    talk: BotTalk, room: BotRoom, u_1: Rest, u_9: Rest
+) -> None:
+    """The end of example 14; its beginning is in test_bot_memory.py."""
+    for turn, chat in (("t1", "chat_61"), ("t2", "chat_70")):
+        await talk.turn(turn, "We release on Fridays.", chat=chat)
+        talk.learns(fact(f"Releases on Fridays, says {chat}.", f"{turn}-1", chat=chat))
+        await talk.learn()
+    assert len(await u_1.memory()) == 2
+    assert (await u_9.purge("chat:chat_61")).body == {"deleted": 1}
+
+    await talk.turn("t3", "Remember what I said.")
+    talk.learns(fact("Releases on Fridays, again.", "t1-1"))
+    await talk.learn()
+    assert "t1-1" not in shown(talk.model.asked_for(LEARN)[-1])
+    (left,) = await u_1.memory()
+    assert left["content"] == "Releases on Fridays, says chat_70."
+
+    await command(talk.deps, talk.host, lambda cmd: delete_chat_history(cmd, room.chat_id("chat_70")))
+    assert await talk.history("chat_70") == []
+    assert await u_1.memory() == [left]
 
 
 @pytest.mark.req("BM-123", "BM-124", "BM-125", "BM-126", "BM-128", "BM-134", "BM-135")

@@ -5,12 +5,15 @@ People read and edit over HTTP, from a real server on both stores; the model is 
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import httpx2
 import pytest
 
 from dreaming.models.port import ModelUnavailable
 from tests.acceptance.learning import clock, http, ports, room, stand
 from tests.api.conftest import ENGINES
+from tests.support.held_clock import HeldClock
 from tests.support.learning_room import SESSION, LearningRoom, change, names, says
 from tests.support.session_room import SessionClient
 from tests.support.world import TeamWorld
@@ -106,6 +109,22 @@ async def test_08_model_failure_and_retry(room: LearningRoom, ana: SessionClient
     assert names(room.model.asked[-1]) == ["i-20", "i-21"]
     assert (await ana.memory())["processed"][-2:] == ["i-20", "i-21"]
     assert [outcome for outcome, _ in await room.endings()] == ["failed", "nothing"]
+
+
+@pytest.mark.req("SM-110", "SM-115")
+async def test_08_stop_before_the_answer_and_retry(room: LearningRoom, ana: SessionClient, clock: HeldClock) -> None:
+    await room.start()
+    before = await ana.memory()
+    room.model.on(SESSION, says())
+    await room.turn("t-1", "i-20")
+    await room.die()
+    clock.advance(timedelta(minutes=10))
+    assert await room.work() == ["learn_session dropped"]
+    assert await ana.memory() == before
+    assert [outcome for outcome, _ in await room.endings()] == ["failed"]
+    assert await room.learned("t-2", "i-21") == ["learn_session done"]
+    assert names(room.model.asked[-1]) == ["i-20", "i-21"]
+    assert (await ana.memory())["processed"][-2:] == ["i-20", "i-21"]
 
 
 @pytest.mark.req("SM-98", "SM-99", "SM-100", "SM-101", "SM-112")
