@@ -4,6 +4,7 @@ of made anew.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from neo4j import AsyncGraphDatabase
@@ -30,7 +31,8 @@ async def profile(uri: str, statement: str, **parameters: Any) -> dict[str, Any]
         driver.session(database="neo4j") as session,
     ):
         text, given = prepared(statement, parameters)
-        summary = await (await session.run(text.replace("CYPHER 5", "CYPHER 5 PROFILE", 1), given)).consume()
+        profiled = re.sub(r"^CYPHER 5( replan=skip)?", r"\g<0> PROFILE", text)
+        summary = await (await session.run(profiled, given)).consume()
     assert summary.profile is not None
     return summary.profile
 

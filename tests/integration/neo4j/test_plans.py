@@ -18,6 +18,7 @@ from graph.model.nodes.knowledge import BlockVersion, Entry
 from graph.model.nodes.work import AuditRecord
 from graph.store.neo4j import Neo4jStore, closure, entrances
 from graph.store.neo4j.driver import AutoCommit, Rows, Runner, Sessions, connect
+from graph.store.neo4j.pending import STATEMENT, Pending
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.query import And, By, Direction, Eq, Find, In, Linked, Match, Newest, Tagged, TextIndex
 from tests.support.builders import NOW, World, channel, clause, person, private, shared, vector
@@ -131,6 +132,7 @@ def questions(world: World) -> dict[str, Ask]:
         "guards": lambda reader: reader.guards([block]),
         "audiences": lambda reader: reader.audiences([block]),
         "closure": lambda reader: reader.closure([block], [EdgeType.CITES], Direction.IN),
+        "proof": lambda reader: reader.closure([block], [EdgeType.CITES], Direction.IN, guarded=True),
         "match": lambda reader: reader.match(viewer, Match(index=TextIndex.ENTRY, words=("alpha", "word3"))),
         "nearest": lambda reader: reader.nearest(viewer, BlockVersion, [1.0, 0.5], model="m", limit=PAGE),
     }
@@ -166,8 +168,17 @@ async def test_hidden_rows_add_no_work(store: Neo4jStore, recording: Recording, 
         assert work(await plans(recording, neo4j_uri, ask)) <= 1.5 * before[name] + 50, name
 
 
+async def test_the_writes_that_wait_have_one_way_each_whatever_the_store_holds(
+    store: Neo4jStore, neo4j_uri: str
+) -> None:
+    found = names([await profile(neo4j_uri, STATEMENT, counters=[], **Pending().parameters(()))])
+    assert {"NodeUniqueIndexSeek(Locking)", "NodeIndexSeek", "MergeUniqueNode"} <= found, "it is planned but once"
+    assert not SCANS & found
+
+
+@pytest.mark.parametrize("guarded", [False, True])
 async def test_a_closure_walks_breadth_first_with_a_visited_set(
-    store: Neo4jStore, recording: Recording, world: World, neo4j_uri: str
+    store: Neo4jStore, recording: Recording, world: World, neo4j_uri: str, guarded: bool
 ) -> None:
     width, layers = 6, 14
     ladder = [[world.make_block_version() for _ in range(width)] for _ in range(layers)]
@@ -181,7 +192,7 @@ async def test_a_closure_walks_breadth_first_with_a_visited_set(
     start = ladder[0][0].id
 
     async def ask(reader: Neo4jReader) -> None:
-        reached = await reader.closure([start], [EdgeType.CITES], Direction.OUT)
+        reached = await reader.closure([start], [EdgeType.CITES], Direction.OUT, guarded=guarded)
         assert len(reached.depths) == width * layers
         assert len(reached.edges) == len(edges)
 
