@@ -6,6 +6,7 @@ refused the same things.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from api.cli import places
 from api.cli.exits import ServerRefused
 from api.cli.given import Chosen
 from api.settings import store_file
-from graph.model.errors import BadState, StoreLocked, StoreUnavailable
+from graph.model.errors import BadInput, BadState, StoreLocked, StoreUnavailable
 
 if TYPE_CHECKING:
     from graph.services.deps import Deps
@@ -87,14 +88,27 @@ class Link:
         return body
 
     async def _post(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> dict[str, Any]:
+        sent = _encoded(body)
         try:
-            answer = await self.http.post(path, json=body, headers=headers)
+            answer = await self.http.post(path, content=sent, headers={"Content-Type": "application/json", **headers})
             found = answer.json()
         except (httpx2.HTTPError, ValueError) as error:
             raise StoreUnavailable(f"the server at {self.address or 'this process'} does not answer") from error
         if not isinstance(found, dict):
             raise StoreUnavailable(f"what answers at {self.address} is no Rootward server")
         return found
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    """Return a body as it is sent.
+
+    Raises:
+        BadInput: an argument is no UTF-8, or a number that JSON has no word for.
+    """
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except ValueError:
+        raise BadInput("what is given cannot be sent: write texts in UTF-8, and numbers with bounds") from None
 
 
 @asynccontextmanager

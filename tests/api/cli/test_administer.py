@@ -89,6 +89,12 @@ def test_tokens_are_printed_once_listed_without_secret_and_revoked_at_once(made:
     assert "revoked" in made.ok("token", "list", "otto")
 
 
+@pytest.mark.parametrize("argument", ["NaN", "1e400", '"\\ud800"'])
+def test_what_no_server_could_be_sent_is_refused_as_such(made: Cli, argument: str) -> None:
+    refused = made.run("admin", "settings", "set", "search.rrf_k", argument)
+    assert (refused.code, "[BAD_INPUT]" in refused.err) == (2, True), refused.err
+
+
 @pytest.mark.req("KN-119", "AD-18")
 def test_settings_of_knowledge_are_shown_set_and_reset(made: Cli) -> None:
     assert "rrf_k" in made.ok("admin", "settings", "get")
