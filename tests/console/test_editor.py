@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final, Literal
 
 import pytest
 from playwright.async_api import Locator, Page, expect
@@ -20,6 +20,7 @@ from tests.support.operations import made as made_of
 
 ONE = "/knowledge/{owner}/entries/{entry}"
 CONFLICT = re.compile("Somebody saved version")
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 VERSIONS = """
 query($id: ID!) {
   entry(id: $id) { version projection blocks { id current { version text standing basis reason modifier { displayName }
@@ -234,7 +235,7 @@ async def test_a_relation_rests_on_words_and_ends_or_was_wrong(console: Console,
     page = await console.open(stage.ana, ONE, entry=entry)
     await page.get_by_role("button", name="Add a relation").click()
     form = page.get_by_role("form", name="Add a relation")
-    await form.get_by_label("Type").fill("member_of")
+    await form.get_by_role("combobox", name="Type").fill("member_of")
     await form.get_by_role("combobox", name="Object").fill("Hel")
     await page.get_by_role("option", name="Helio").click()
     await form.get_by_label("Reason").fill("Lin says so")
@@ -274,7 +275,7 @@ async def test_a_relation_may_rest_on_a_note_of_the_user(console: Console, stage
     page = await console.open(stage.ana, ONE, entry=entry)
     await page.get_by_role("button", name="Add a relation").click()
     form = page.get_by_role("form", name="Add a relation")
-    await form.get_by_label("Type").fill("member_of")
+    await form.get_by_role("combobox", name="Type").fill("member_of")
     await form.get_by_role("combobox", name="Object").fill("Hel")
     await page.get_by_role("option", name="Helio").click()
     await form.get_by_label("I do, in a note").check()
@@ -400,3 +401,63 @@ async def test_a_page_is_not_left_by_accident_with_something_unsaved(console: Co
     await asked.get_by_role("button", name="Leave").click()
     await expect(page).to_have_url(re.compile("/projection$"))
     assert await stage.texts(entry) == ["Lin likes barbecue very much."]
+
+
+@pytest.mark.req("KN-21", "CO-20")
+async def test_the_length_of_a_text_is_counted_in_characters_and_told_near_its_limit(
+    console: Console, stage: Stage
+) -> None:
+    entry = await lin(stage)
+    page = await console.open(stage.ana, ONE, entry=entry)
+    form = await open_block(page, "Lin likes barbecue very much.")
+    text = form.get_by_role("textbox", name="Text")
+    button = form.get_by_role("button", name="Save", exact=True)
+    await form.get_by_label("Reason").fill("As Lin said")
+    await text.fill("🍖" * 1_799)
+    await expect(form.get_by_text("left")).to_have_count(0)
+    await text.fill("🍖" * 2_001)
+    await expect(form.get_by_text("1 character too many")).to_be_visible()
+    await expect(button).to_be_disabled()
+    for scheme in SCHEMES:
+        await page.emulate_media(color_scheme=scheme)
+        assert await axe(page) == []
+    await text.fill("🍖" * 2_000)
+    await expect(form.get_by_text("0 characters left")).to_be_visible()
+    await button.click()
+    await expect(form).to_have_count(0)
+    assert await stage.texts(entry) == ["🍖" * 2_000]
+
+
+@pytest.mark.req("CO-20", "CO-25")
+async def test_a_block_is_moved_by_keyboard_without_a_new_version(console: Console, stage: Stage) -> None:
+    entry = await lin(stage, "Lin works in Berlin.", "Lin has a dog.")
+    page = await console.open(stage.ana, ONE, entry=entry)
+    blocks = page.get_by_role("article")
+    await expect(blocks).to_have_count(3)
+    await expect(blocks.first.get_by_role("button", name="Move up")).to_be_disabled()
+    await expect(blocks.last.get_by_role("button", name="Move down")).to_be_disabled()
+    await card(page, "Lin has a dog.").get_by_role("button", name="Move up").press("Enter")
+    await expect(blocks.nth(1)).to_have_accessible_name("Block: Lin has a dog.")
+    await expect(card(page, "Lin has a dog.")).to_be_focused()
+    await card(page, "Lin likes barbecue very much.").get_by_role("button", name="Move down").press("Enter")
+    await expect(blocks.nth(1)).to_have_accessible_name("Block: Lin likes barbecue very much.")
+    assert await stage.texts(entry) == ["Lin has a dog.", "Lin likes barbecue very much.", "Lin works in Berlin."]
+    assert [one["current"]["version"] for one in (await state(stage, entry))["blocks"]] == [1, 1, 1]
+    assert await axe(page) == []
+
+
+@pytest.mark.req("CO-20", "DR-69")
+async def test_a_new_block_takes_the_place_of_others(console: Console, stage: Stage) -> None:
+    entry = await lin(stage, "Lin works in Berlin.")
+    page = await console.open(stage.ana, ONE, entry=entry)
+    await page.get_by_role("button", name="Add a block").click()
+    form = page.get_by_role("form", name="New block")
+    await form.get_by_role("textbox", name="Text").fill("Lin works in Hamburg.")
+    await form.get_by_role("combobox", name="Takes the place of").fill("Berlin")
+    await page.get_by_role("option", name="Lin works in Berlin.").click()
+    await expect(form.get_by_label("The text was wrong")).to_be_checked()
+    await form.get_by_label("It has changed in the world").check()
+    await form.get_by_label("Holds from").fill("2025-04")
+    await save(form)
+    await expect(card(page, "Lin works in Hamburg.").get_by_text("since 2025-04")).to_be_visible()
+    await expect(card(page, "Lin works in Berlin.").get_by_text("until 2025-04")).to_be_visible()

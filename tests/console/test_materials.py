@@ -91,7 +91,7 @@ async def test_a_pasted_text_opens_as_the_entry_that_it_became(console: Console,
     page = await console.open(stage.ana, TAB)
     await expect(page.get_by_text("No files yet.")).to_be_visible()
     form = await open_form(page)
-    await expect(form.get_by_label("Agent *", exact=True)).to_have_value("Atlas")
+    await expect(form.get_by_role("combobox", name="Agent")).to_have_value("Atlas")
     await expect(form.get_by_role("radio", checked=True)).to_have_count(0)
     await expect(form.get_by_role("button", name="File", exact=True)).to_have_count(0)
     await form.get_by_role("radio", name="Shared").check()

@@ -1,5 +1,6 @@
 /** Leads to the entries of the first agent: from the start to knowledge without a click. */
-import { Text } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Navigate } from 'react-router'
 
@@ -11,8 +12,25 @@ import { useOwners } from './useOwners'
 export function Home() {
   const { t } = useTranslation()
   const owners = useOwners()
-  if (owners.fault) return <FaultNotice fault={owners.fault} retry={owners.reload} />
-  if (owners.rows === undefined) return <Loading />
-  const first = owners.rows[0]
-  return first ? <Navigate to={tabPath(first.id, 'entries')} replace /> : <Text>{t('noOwners')}</Text>
+  const first = owners.rows?.[0]
+  if (first) return <Navigate to={tabPath(first.id, 'entries')} replace />
+  if (owners.fault)
+    return (
+      <Start>
+        <FaultNotice fault={owners.fault} retry={owners.reload} />
+      </Start>
+    )
+  return <Start>{owners.rows === undefined ? <Loading /> : <Text>{t('noOwners')}</Text>}</Start>
+}
+
+function Start({ children }: { children: ReactNode }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="sm">
+      <Title order={1} size="h3">
+        {t('knowledge')}
+      </Title>
+      {children}
+    </Stack>
+  )
 }

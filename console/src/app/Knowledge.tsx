@@ -1,41 +1,78 @@
 /** The Knowledge page: one owner, six tabs. What is under it is made anew for each owner (CO-1 to CO-3). */
-import { Button, Group, Stack, Tabs, Title } from '@mantine/core'
+import { Button, Group, Stack, Tabs, TextInput, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, Outlet, useLocation, useNavigate, useParams } from 'react-router'
 
-import type { Owner } from './owner'
+import { Loading } from '../ui/Remote'
+import { PageTitle } from '../ui/PageTitle'
 import { OwnerScope } from './OwnerScope'
 import { OwnerSelect } from './OwnerSelect'
 import { comparePath, isTab, type Tab, tabPath, TABS } from './paths'
 
 export function Knowledge() {
+  const { t } = useTranslation()
   const { owner: id = '' } = useParams()
-  return <OwnerScope id={id}>{(owner) => <OfOwner owner={owner} />}</OwnerScope>
+  const tab = useTab()
+  const unknown = <TextInput label={t('owner')} disabled />
+  return (
+    <OwnerScope
+      id={id}
+      loading={
+        <Frame owner={id} select={unknown}>
+          <Loading />
+        </Frame>
+      }
+    >
+      {(owner) => (
+        <Frame
+          owner={owner.id}
+          name={owner.name}
+          select={<OwnerSelect owner={owner} tab={tab ?? 'entries'} />}
+        >
+          <Outlet />
+        </Frame>
+      )}
+    </OwnerScope>
+  )
 }
 
-function OfOwner({ owner }: { owner: Owner }) {
+/** The tab that the address names, if it names one. */
+function useTab(): Tab | null {
+  const here = useLocation().pathname.split('/')[3]
+  return isTab(here) ? here : null
+}
+
+/** Head and tabs; they are there before the owner is, and stay where they are. */
+function Frame({
+  owner,
+  name,
+  select,
+  children,
+}: {
+  owner: string
+  name?: string
+  select: ReactNode
+  children: ReactNode
+}) {
   const { t } = useTranslation()
-  const { pathname } = useLocation()
   const navigate = useNavigate()
-  const here = pathname.split('/')[3]
-  const tab: Tab = isTab(here) ? here : 'entries'
+  const tab = useTab()
   return (
     <Stack gap="sm">
+      <PageTitle parts={[t(tab === null ? 'knowledge' : `tabs.${tab}`), name]} />
       <Group justify="space-between" align="end">
         <Title order={1} size="h3">
           {t('knowledge')}
         </Title>
         <Group align="end">
-          <Button component={Link} to={comparePath(owner.id)} variant="default">
+          <Button component={Link} to={comparePath(owner)} variant="default">
             {t('compare')}
           </Button>
-          <OwnerSelect owner={owner} tab={tab} />
+          {select}
         </Group>
       </Group>
-      <Tabs
-        value={isTab(here) ? tab : null}
-        onChange={(to) => isTab(to ?? '') && void navigate(tabPath(owner.id, to as Tab))}
-      >
+      <Tabs value={tab} onChange={(to) => isTab(to ?? '') && void navigate(tabPath(owner, to as Tab))}>
         <Tabs.List aria-label={t('tabsLabel')}>
           {TABS.map((one) => (
             <Tabs.Tab key={one} value={one}>
@@ -44,7 +81,7 @@ function OfOwner({ owner }: { owner: Owner }) {
           ))}
         </Tabs.List>
       </Tabs>
-      <Outlet />
+      {children}
     </Stack>
   )
 }

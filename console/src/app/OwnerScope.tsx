@@ -26,10 +26,19 @@ const OWNER = graphql(`
   }
 `)
 
-export function OwnerScope({ id, children }: { id: string; children: (owner: Owner) => ReactNode }) {
+export function OwnerScope({
+  id,
+  loading,
+  children,
+}: {
+  id: string
+  /** The page as it is before it is known who the owner is. */
+  loading: ReactNode
+  children: (owner: Owner) => ReactNode
+}) {
   const read = useRead(OWNER, { id })
   return (
-    <Remote read={read} pick={ownerIn}>
+    <Remote read={read} pick={ownerIn} loading={loading}>
       {(owner) => (
         <OwnerContext key={owner.id} value={owner}>
           {children(owner)}

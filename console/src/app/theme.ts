@@ -7,6 +7,9 @@ function deeper(name: 'teal' | 'red', last: string): MantineColorsTuple {
   return shades as unknown as MantineColorsTuple
 }
 
+/** Its options scroll as one list, which the field moves through, and no box inside of it that no key reaches. */
+const OPTIONS_SCROLL = { defaultProps: { withScrollArea: false } }
+
 export const theme = createTheme({
   colors: { teal: deeper('teal', '#066649'), red: deeper('red', '#a61e1e') },
   primaryColor: 'teal',
@@ -16,8 +19,14 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Open menus belong to the part of the page that they are opened in, and hold only items (CO-9).
+    // Open menus and lists belong to the part of the page that they are opened in; menus hold only items (CO-9).
     Menu: { defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } },
+    // Fixed, so that no dialog or table cuts them off.
+    Combobox: { defaultProps: { withinPortal: false, floatingStrategy: 'fixed' } },
+    Select: OPTIONS_SCROLL,
+    MultiSelect: OPTIONS_SCROLL,
+    Autocomplete: OPTIONS_SCROLL,
+    TagsInput: OPTIONS_SCROLL,
     // The heads of dialogs are no banners of the page.
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },

@@ -49,9 +49,18 @@ function OneCitation({ of }: { of: FragmentOf<typeof CITATION> }) {
       {quote !== '' && <Told>{quote}</Told>}
       <Text size="xs">
         <Anchor component={Link} to={tracePath(owner.id, source.id)} size="xs">
-          {source.title ?? t('citation.from', { kind: t(`sourceKind.${source.kind}`), when })}
+          {source.title === null ? (
+            t('citation.from', { kind: t(`sourceKind.${source.kind}`), when })
+          ) : (
+            <Told>{source.title}</Told>
+          )}
         </Anchor>
-        {speaker && ` · ${speaker.displayName}`}
+        {speaker && (
+          <>
+            {' · '}
+            <Told>{speaker.displayName}</Told>
+          </>
+        )}
         {source.state !== 'LIVE' && ` · ${t(`sourceState.${source.state}`)}`}
       </Text>
     </Blockquote>

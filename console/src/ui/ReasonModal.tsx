@@ -1,10 +1,12 @@
 /** A change that takes something away, with a reason and a second thought; the text stays if the server refuses (CO-8, CO-17, CO-24). */
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '../api/fault'
 import { FaultNotice } from './FaultNotice'
+import { isReason } from './limit'
+import { LimitedArea } from './LimitedText'
 
 export function ReasonModal({
   title,
@@ -31,12 +33,13 @@ export function ReasonModal({
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (reason.trim() !== '') onConfirm(reason.trim())
+          if (isReason(reason)) onConfirm(reason.trim())
         }}
       >
         <Stack>
           {children}
-          <Textarea
+          <LimitedArea
+            of="reason"
             id={id}
             data-autofocus
             required
@@ -45,14 +48,14 @@ export function ReasonModal({
             label={t('reason')}
             description={t('reasonHint')}
             value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
+            onChange={setReason}
           />
           {write.fault && <FaultNotice fault={write.fault} />}
           <Group justify="end">
             <Button variant="default" onClick={onClose}>
               {t('cancel')}
             </Button>
-            <Button type="submit" color="red" loading={write.busy} disabled={reason.trim() === ''}>
+            <Button type="submit" color="red" loading={write.busy} disabled={!isReason(reason)}>
               {action}
             </Button>
           </Group>

@@ -16,15 +16,18 @@ export function Loading() {
 export function Remote<D, T>({
   read,
   pick,
+  loading = <Loading />,
   children,
 }: {
   read: Read<D>
   pick: (data: D) => T | null | undefined
+  /** What keeps the place until the answer is there. */
+  loading?: ReactNode
   children: (found: T) => ReactNode
 }) {
   if (read.fault?.code === 'NOT_FOUND') return <NotFound />
   if (read.fault) return <FaultNotice fault={read.fault} retry={read.reload} />
-  if (read.data === undefined) return <Loading />
+  if (read.data === undefined) return loading
   const found = pick(read.data)
   if (found === null || found === undefined) return <NotFound />
   return (

@@ -1,10 +1,12 @@
 /** The foot of a form: why, save, cancel. Without a reason nothing can be saved (CO-24). */
-import { Button, Group, Textarea } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 import type { Fault } from '../api/fault'
 import { DraftWarnings } from './DraftWarnings'
 import { FaultNotice } from './FaultNotice'
+import { isReason } from './limit'
+import { LimitedArea } from './LimitedText'
 import type { DraftWarning } from './useDraftCheck'
 
 export function SaveBar({
@@ -31,15 +33,15 @@ export function SaveBar({
   const { t } = useTranslation('ui')
   return (
     <>
-      <Textarea
+      <LimitedArea
+        of="reason"
         label={t('reason')}
         description={t('reasonHint')}
         required
         autosize
         minRows={1}
-        maxLength={1000}
         value={reason}
-        onChange={(event) => onReason(event.currentTarget.value)}
+        onChange={onReason}
       />
       <DraftWarnings warnings={warnings} />
       {fault && <FaultNotice fault={fault} />}
@@ -47,7 +49,7 @@ export function SaveBar({
         <Button variant="default" onClick={onCancel}>
           {t('cancel')}
         </Button>
-        <Button type="submit" loading={busy} disabled={!ready || reason.trim() === ''}>
+        <Button type="submit" loading={busy} disabled={!ready || !isReason(reason)}>
           {warnings.length > 0 ? t('draft.anyway') : (action ?? t('save'))}
         </Button>
       </Group>

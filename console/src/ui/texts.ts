@@ -19,6 +19,12 @@ export const en = {
   search: 'Search',
   filters: 'Filters',
   noEntry: 'No entry found',
+  limit: {
+    left_one: '{{count}} character left',
+    left_other: '{{count}} characters left',
+    over_one: '{{count}} character too many',
+    over_other: '{{count}} characters too many',
+  },
   valid: { since: 'since {{from}}', until: 'until {{to}}', both: '{{from}} to {{to}}' },
   unsaved: {
     title: 'Leave without saving?',
@@ -97,6 +103,12 @@ export const zh: Same<typeof en> = {
   search: '搜索',
   filters: '筛选',
   noEntry: '未找到条目',
+  limit: {
+    left_one: '还可输入 {{count}} 个字符',
+    left_other: '还可输入 {{count}} 个字符',
+    over_one: '超出 {{count}} 个字符',
+    over_other: '超出 {{count}} 个字符',
+  },
   valid: { since: '自 {{from}} 起', until: '至 {{to}}', both: '{{from}} 至 {{to}}' },
   unsaved: { title: '不保存就离开?', text: '你在这里输入的内容尚未保存。', stay: '留下', leave: '离开' },
   conflict: {

@@ -1,5 +1,5 @@
 /** One run: its state as it goes on, then what it did and what was rejected (CO-46 to CO-48). */
-import { Anchor, Button, Code, Group, Paper, Progress, Stack, Table, Text, Title } from '@mantine/core'
+import { Anchor, Box, Button, Code, Group, Paper, Progress, Stack, Table, Text, Title } from '@mantine/core'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
@@ -28,9 +28,12 @@ export function OneRun({ id, onEnded, onClose }: { id: string; onEnded: () => vo
           {t('close')}
         </Button>
       </Group>
-      <Remote read={read} pick={(data) => (data.node?.__typename === 'DreamRun' ? data.node : null)}>
-        {(run) => <Watched run={run} onEnded={onEnded} />}
-      </Remote>
+      {/* As high as the result of most runs, so that nothing below moves when it comes. */}
+      <Box mih={120}>
+        <Remote read={read} pick={(data) => (data.node?.__typename === 'DreamRun' ? data.node : null)}>
+          {(run) => <Watched run={run} onEnded={onEnded} />}
+        </Remote>
+      </Box>
     </Paper>
   )
 }

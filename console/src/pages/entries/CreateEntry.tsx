@@ -1,5 +1,5 @@
 /** A new entry with its first block (CO-17); what agents may not write is warned of, and taken all the same (CO-18). */
-import { Button, Modal, Select, SimpleGrid, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Button, Modal, Select, SimpleGrid, Stack, TagsInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,6 +10,8 @@ import { useOwner } from '../../app/owner'
 import { entryPath } from '../../app/paths'
 import { useApply } from '../../ui/apply'
 import { useBaseName } from '../../ui/baseName'
+import { fits } from '../../ui/limit'
+import { LimitedArea, LimitedInput } from '../../ui/LimitedText'
 import { SaveBar } from '../../ui/SaveBar'
 import { useDraftCheck } from '../../ui/useDraftCheck'
 import { CHOICES } from './queries'
@@ -36,6 +38,8 @@ export function CreateEntry({ types }: { types: readonly string[] }) {
 
 const EMPTY = { name: '', type: 'concept', kb: '', aliases: [] as string[], summary: '', text: '' }
 
+const LIMITED = ['name', 'summary', 'text'] as const
+
 function CreateForm({ types, onCancel }: { types: readonly string[]; onCancel: () => void }) {
   const { t } = useTranslation('entries')
   const owner = useOwner()
@@ -47,6 +51,7 @@ function CreateForm({ types, onCancel }: { types: readonly string[]; onCancel: (
   const [reason, setReason] = useState('')
   const put = (change: Partial<typeof EMPTY>) => setTyped((before) => ({ ...before, ...change }))
   const ready = [typed.name, typed.type, typed.kb, typed.text].every((one) => one.trim() !== '')
+  const short = LIMITED.every((field) => fits(typed[field], field))
   const save = async (event: SyntheticEvent) => {
     event.preventDefault()
     const { kb, ...entry } = typed
@@ -58,13 +63,13 @@ function CreateForm({ types, onCancel }: { types: readonly string[]; onCancel: (
   return (
     <form onSubmit={(event) => void save(event)}>
       <Stack gap="sm">
-        <TextInput
+        <LimitedInput
+          of="name"
           label={t('create.name')}
           required
           data-autofocus
-          maxLength={200}
           value={typed.name}
-          onChange={(event) => put({ name: event.currentTarget.value })}
+          onChange={(name) => put({ name })}
         />
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <Select
@@ -86,21 +91,21 @@ function CreateForm({ types, onCancel }: { types: readonly string[]; onCancel: (
             onChange={(kb) => put({ kb: kb ?? '' })}
           />
         </SimpleGrid>
-        <Textarea
+        <LimitedArea
+          of="text"
           label={t('create.text')}
           description={t('create.textHint')}
           required
           autosize
           minRows={3}
-          maxLength={2000}
           value={typed.text}
-          onChange={(event) => put({ text: event.currentTarget.value })}
+          onChange={(text) => put({ text })}
         />
-        <TextInput
+        <LimitedInput
+          of="summary"
           label={t('create.summary')}
-          maxLength={600}
           value={typed.summary}
-          onChange={(event) => put({ summary: event.currentTarget.value })}
+          onChange={(summary) => put({ summary })}
         />
         <TagsInput
           label={t('create.aliases')}
@@ -115,7 +120,7 @@ function CreateForm({ types, onCancel }: { types: readonly string[]; onCancel: (
           warnings={check.warnings}
           fault={apply.fault}
           busy={apply.busy}
-          ready={ready}
+          ready={ready && short}
           onCancel={onCancel}
         />
       </Stack>

@@ -1,6 +1,5 @@
 /** The entries of an owner: the guide above, the search, the list (CO-11 to CO-13, CO-31). */
-import { Button, Collapse, Group, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Group, Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -9,25 +8,27 @@ import { useRead } from '../../api/useRead'
 import { mayCurate, useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
 import { KeepTyped } from '../../ui/KeepTyped'
+import { Loading } from '../../ui/Remote'
 import { Rows } from '../../ui/Rows'
+import { useOnce } from '../../ui/useOnce'
 import { CreateEntry } from './CreateEntry'
 import { EntryRows } from './EntryRows'
-import { filterOf, FILTERS, NARROWING } from './filter'
-import { FilterPanel } from './FilterPanel'
+import { filterOf, FILTERS } from './filter'
 import { GuidePanel } from './guide/GuidePanel'
+import { GUIDE } from './guide/queries'
+import { Narrowing } from './Narrowing'
 import { CHOICES, ENTRIES } from './queries'
-import { SearchField } from './SearchField'
 
 export function Component() {
   const { t } = useTranslation('entries')
-  const { t: ui } = useTranslation('ui')
   const owner = useOwner()
   const filters = useFilters(FILTERS)
-  const narrowed = NARROWING.filter((name) => filters.get(name) !== '').length
-  const [opened, { toggle }] = useDisclosure(narrowed > 0)
   const filter = useMemo(() => filterOf(filters), [filters])
   const choices = useRead(CHOICES, { owner: owner.id })
+  const guide = useRead(GUIDE, { owner: owner.id })
   const pages = usePages(ENTRIES, { owner: owner.id, filter, after: null }, (data) => data.entries)
+  // The guide above pushes nothing down when it comes.
+  const come = useOnce(guide.data !== undefined || guide.fault !== undefined)
   return (
     <Stack>
       <Group justify="space-between">
@@ -37,30 +38,20 @@ export function Component() {
         {mayCurate(owner) && <CreateEntry types={choices.data?.entryTypes ?? []} />}
       </Group>
       <KeepTyped>
-        <GuidePanel onSaved={choices.reload} />
+        <GuidePanel read={guide} onSaved={choices.reload} />
       </KeepTyped>
-      <Group align="end">
-        <SearchField value={filters.get('q')} onChange={(q) => filters.set({ q })} />
-        <Button variant="default" onClick={toggle} aria-expanded={opened} aria-controls="entry-filters">
-          {narrowed > 0 ? t('filtersSet', { count: narrowed }) : ui('filters')}
-        </Button>
-      </Group>
-      <Collapse expanded={opened} id="entry-filters">
-        <FilterPanel filters={filters} choices={choices.data} />
-      </Collapse>
-      {filters.get('cites') !== '' && (
-        <Group gap="xs">
-          <Text size="sm">{t('citing')}</Text>
-          <Button variant="default" size="compact-xs" onClick={() => filters.set({ cites: null })}>
-            {ui('clear')}
-          </Button>
-        </Group>
+      {come ? (
+        <>
+          <Narrowing filters={filters} choices={choices.data} />
+          <div>
+            <Rows pages={pages} empty={filters.any ? t('noneFound') : t('none')}>
+              {(rows) => <EntryRows rows={rows} />}
+            </Rows>
+          </div>
+        </>
+      ) : (
+        <Loading />
       )}
-      <div>
-        <Rows pages={pages} empty={filters.any ? t('noneFound') : t('none')}>
-          {(rows) => <EntryRows rows={rows} />}
-        </Rows>
-      </div>
     </Stack>
   )
 }

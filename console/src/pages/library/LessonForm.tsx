@@ -1,10 +1,12 @@
 /** Writes a lesson anew, with a reason; what somebody else wrote meanwhile is never overwritten unseen (SK-18). */
-import { Stack, Textarea } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { currentOf, useApply } from '../../ui/apply'
 import { Conflict } from '../../ui/Conflict'
+import { fits } from '../../ui/limit'
+import { LimitedArea } from '../../ui/LimitedText'
 import { SaveBar } from '../../ui/SaveBar'
 import type { Lesson } from '../skills/queries'
 import { replaceLesson } from './lessons'
@@ -44,14 +46,14 @@ export function LessonForm({
   return (
     <form onSubmit={(event) => void save(event)} aria-label={t('editTitle')}>
       <Stack gap="sm">
-        <Textarea
+        <LimitedArea
+          of="lesson"
           label={t('text')}
           required
           autosize
           minRows={2}
-          maxLength={600}
           value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
+          onChange={setText}
         />
         {current && (
           <Conflict
@@ -67,7 +69,7 @@ export function LessonForm({
           onReason={setReason}
           fault={current ? undefined : apply.fault}
           busy={apply.busy}
-          ready={text.trim() !== '' && current === null}
+          ready={text.trim() !== '' && fits(text, 'lesson') && current === null}
           onCancel={onDone}
         />
       </Stack>

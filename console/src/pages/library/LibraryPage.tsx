@@ -11,6 +11,7 @@ import { OwnerScope } from '../../app/OwnerScope'
 import { tabPath } from '../../app/paths'
 import { useFilters } from '../../app/useFilters'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { PageTitle } from '../../ui/PageTitle'
 import { Loading, Remote } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
 import { OVERLAYS } from '../skills/queries'
@@ -19,7 +20,23 @@ import { SkillCard } from './SkillCard'
 
 export function Component() {
   const { agent = '' } = useParams()
-  return <OwnerScope id={agent}>{() => <Library />}</OwnerScope>
+  return (
+    <OwnerScope id={agent} loading={<Unknown />}>
+      {() => <Library />}
+    </OwnerScope>
+  )
+}
+
+function Unknown() {
+  const { t } = useTranslation('library')
+  return (
+    <Stack>
+      <Title order={1} size="h3">
+        {t('title')}
+      </Title>
+      <Loading />
+    </Stack>
+  )
 }
 
 const FILTERS = ['skill'] as const
@@ -33,6 +50,7 @@ function Library() {
   const chosen = filters.get('skill')
   return (
     <Stack>
+      <PageTitle parts={[t('title'), owner.name]} />
       <Group justify="space-between">
         <Title order={1} size="h3">
           {t('title')}: <Told>{owner.name}</Told>

@@ -6,6 +6,7 @@ import { useParams } from 'react-router'
 
 import { usePages } from '../../api/usePages'
 import { mayCurate, useOwner } from '../../app/owner'
+import { useOnce } from '../../ui/useOnce'
 import { ConnectorTable } from './ConnectorTable'
 import { FileTable } from './FileTable'
 import { LearnMaterial } from './learn/LearnMaterial'
@@ -33,6 +34,8 @@ function Listed() {
   )
   const going = files.rows?.some((one) => !learned(one)) ?? watching
   if (going !== watching) setWatching(going)
+  // The table above pushes nothing down when it comes.
+  const come = useOnce(files.rows !== undefined || files.fault !== undefined)
   return (
     <Stack>
       <Group justify="space-between">
@@ -47,12 +50,14 @@ function Listed() {
         </Title>
         <FileTable files={files} />
       </section>
-      <section aria-label={t('connected')}>
-        <Title order={3} size="h5" mb="xs">
-          {t('connected')}
-        </Title>
-        <ConnectorTable />
-      </section>
+      {come && (
+        <section aria-label={t('connected')}>
+          <Title order={3} size="h5" mb="xs">
+            {t('connected')}
+          </Title>
+          <ConnectorTable />
+        </section>
+      )}
     </Stack>
   )
 }

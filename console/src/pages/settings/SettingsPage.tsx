@@ -8,6 +8,7 @@ import { useRead } from '../../api/useRead'
 import { useFilters } from '../../app/useFilters'
 import { useOwners } from '../../app/useOwners'
 import { named } from '../../ui/invisible'
+import { PageTitle } from '../../ui/PageTitle'
 import { Remote } from '../../ui/Remote'
 import { AGENT_SETTINGS, SETTING, SETTINGS } from './documents'
 import { SettingModal } from './SettingModal'
@@ -22,6 +23,7 @@ export function Component() {
   const agent = filters.get('agent')
   return (
     <Stack>
+      <PageTitle parts={[t('title')]} />
       <Title order={1} size="h2">
         {t('title')}
       </Title>

@@ -3,23 +3,28 @@ import { Anchor, Badge, Group, SegmentedControl, Stack, Table, Text } from '@man
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 
-import { usePages } from '../../api/usePages'
+import type { Pages } from '../../api/usePages'
 import { useOwner } from '../../app/owner'
 import { entryPath } from '../../app/paths'
-import { useFilters } from '../../app/useFilters'
 import { Rows } from '../../ui/Rows'
 import { Told } from '../../ui/Told'
-import { LINT } from './documents'
 import { Figures, Section } from './Section'
 import type { Status } from './StatusPage'
+import { type Finding, type LintRule, RULES } from './useLint'
 
-const RULES = ['DATED_NAME', 'NEAR_NAME', 'LONG_ENTRY', 'NO_BLOCKS'] as const
-const NAMES = ['lint'] as const
-
-export function Lint({ counts, at }: { counts: Status['lint']; at: string }) {
+export function Lint({
+  counts,
+  findings,
+  rule,
+  onRule,
+}: {
+  counts: Status['lint']
+  findings: Pages<Finding>
+  /** The rule whose findings are shown; of all rules if there is none. */
+  rule: LintRule | undefined
+  onRule: (rule: string) => void
+}) {
   const { t } = useTranslation('status')
-  const filters = useFilters(NAMES)
-  const rule = RULES.find((one) => one === filters.get('lint'))
   const total = counts.reduce((sum, { count }) => sum + count, 0)
   return (
     <Section id="lint" title={t('lint.title')}>
@@ -36,24 +41,23 @@ export function Lint({ counts, at }: { counts: Status['lint']; at: string }) {
             size="xs"
             aria-label={t('lint.rule')}
             value={rule ?? ''}
-            onChange={(value) => filters.set({ lint: value })}
+            onChange={onRule}
             data={[
               { value: '', label: t('lint.all') },
               ...RULES.map((one) => ({ value: one, label: t(`lint.${one}`) })),
             ]}
           />
-          <Findings key={`${rule ?? ''} ${total}`} rule={rule} />
+          <Findings pages={findings} />
         </Stack>
       )}
-      {total === 0 && <Text data-at={at}>{t('lint.none')}</Text>}
+      {total === 0 && <Text>{t('lint.none')}</Text>}
     </Section>
   )
 }
 
-function Findings({ rule }: { rule: (typeof RULES)[number] | undefined }) {
+function Findings({ pages }: { pages: Pages<Finding> }) {
   const { t } = useTranslation('status')
   const owner = useOwner()
-  const pages = usePages(LINT, { owner: owner.id, rules: rule ? [rule] : null }, (data) => data.lint)
   return (
     <Rows pages={pages} empty={t('lint.none')}>
       {(rows) => (

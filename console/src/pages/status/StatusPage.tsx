@@ -5,7 +5,8 @@ import { useTranslation } from 'react-i18next'
 import type { ResultOf } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
-import { Remote } from '../../ui/Remote'
+import { Loading, Remote } from '../../ui/Remote'
+import { useOnce } from '../../ui/useOnce'
 import { Alerts } from './Alerts'
 import { STATUS } from './documents'
 import { Embedding } from './Embedding'
@@ -16,6 +17,7 @@ import { StageA } from './StageA'
 import { StageB } from './StageB'
 import { Stuck } from './Stuck'
 import { useHashScroll } from './useHashScroll'
+import { useLint } from './useLint'
 import { Vectors } from './Vectors'
 
 const EVERY_MS = 30_000
@@ -26,7 +28,15 @@ export function Component() {
   const { t } = useTranslation('status')
   const owner = useOwner()
   const read = useRead(STATUS, { owner: owner.id }, { everyMs: EVERY_MS })
-  useHashScroll(read.data !== undefined)
+  const lint = useLint(owner.id, EVERY_MS)
+  const { rows, fault } = lint.findings
+  // Shown together: what comes later would push down the help, or the section that the address names.
+  const come = useOnce(read.data !== undefined && (rows !== undefined || fault !== undefined))
+  useHashScroll(come)
+  const reload = () => {
+    read.reload()
+    lint.findings.reload()
+  }
   return (
     <Stack>
       <Group justify="space-between">
@@ -34,22 +44,30 @@ export function Component() {
           {t('title')}
         </Title>
         <Group gap="xs">
-          {read.data && <AsOf at={read.data.status.at} />}
-          <Button variant="default" size="xs" loading={read.loading} onClick={read.reload}>
+          <AsOf at={read.data?.status.at} />
+          <Button variant="default" size="xs" loading={read.loading} onClick={reload}>
             {t('refresh')}
           </Button>
         </Group>
       </Group>
       <Remote read={read} pick={(data) => data.status}>
-        {(status) => <Sections status={status} reload={read.reload} />}
+        {(status) => (come ? <Sections status={status} lint={lint} reload={reload} /> : <Loading />)}
       </Remote>
-      {(read.data ?? read.fault) && <Help />}
+      {(come || read.fault) && <Help />}
     </Stack>
   )
 }
 
 /** In the order of a check: first the alerts, then down the pipelines (CO-65). */
-function Sections({ status, reload }: { status: Status; reload: () => void }) {
+function Sections({
+  status,
+  lint,
+  reload,
+}: {
+  status: Status
+  lint: ReturnType<typeof useLint>
+  reload: () => void
+}) {
   return (
     <>
       <Alerts alerts={status.alerts} />
@@ -59,17 +77,18 @@ function Sections({ status, reload }: { status: Status; reload: () => void }) {
       <StageB stage={status.stageB} />
       <Memos memos={status.memos} />
       <Stuck tasks={status.stuck} unread={status.unread} reload={reload} />
-      <Lint counts={status.lint} at={status.at} />
+      <Lint counts={status.lint} {...lint} />
     </>
   )
 }
 
-function AsOf({ at }: { at: string }) {
+/** Its place is kept before the time is known. */
+function AsOf({ at }: { at: string | undefined }) {
   const { t, i18n } = useTranslation('status')
   const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'medium' })
   return (
-    <Text size="sm" c="dimmed">
-      <time dateTime={at}>{t('asOf', { when: time.format(new Date(at)) })}</time>
+    <Text size="sm" c="dimmed" {...(at === undefined ? { style: { visibility: 'hidden' } } : {})}>
+      <time dateTime={at}>{t('asOf', { when: time.format(new Date(at ?? 0)) })}</time>
     </Text>
   )
 }

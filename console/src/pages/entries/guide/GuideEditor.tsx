@@ -1,5 +1,5 @@
 /** Writes the guide: an outline to begin with, faults of the front matter by line, nothing overwritten (CO-33). */
-import { Alert, Button, Group, SimpleGrid, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Alert, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { type SyntheticEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -10,6 +10,8 @@ import { currentOf } from '../../../ui/apply'
 import { Conflict } from '../../../ui/Conflict'
 import { FaultNotice } from '../../../ui/FaultNotice'
 import { useTyping } from '../../../ui/KeepTyped'
+import { fits } from '../../../ui/limit'
+import { LimitedArea } from '../../../ui/LimitedText'
 import { Markdown } from '../../../ui/Markdown'
 import type { Guide } from './GuidePanel'
 import { partsOf, placeOf } from './outline'
@@ -51,7 +53,8 @@ export function GuideEditor({
           {t('guide.explained')}
         </Text>
         <SimpleGrid cols={{ base: 1, md: 2 }}>
-          <Textarea
+          <LimitedArea
+            of="guide"
             ref={field}
             label={t('guide.text')}
             description={t('guide.textHint')}
@@ -59,9 +62,8 @@ export function GuideEditor({
             autosize
             minRows={12}
             maxRows={30}
-            maxLength={8000}
             value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
+            onChange={setText}
             error={
               line === undefined ? undefined : t('guide.line', { line, message: write.fault?.message ?? '' })
             }
@@ -106,7 +108,11 @@ export function GuideEditor({
           <Button variant="default" onClick={onCancel}>
             {ui('cancel')}
           </Button>
-          <Button type="submit" loading={write.busy} disabled={text.trim() === '' && guide === null}>
+          <Button
+            type="submit"
+            loading={write.busy}
+            disabled={(text.trim() === '' && guide === null) || !fits(text, 'guide')}
+          >
             {ui('save')}
           </Button>
         </Group>

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { ResultOf } from '../../../api/graphql'
-import { useRead } from '../../../api/useRead'
+import type { Read } from '../../../api/useRead'
 import { mayCurate, useOwner } from '../../../app/owner'
 import { FaultNotice } from '../../../ui/FaultNotice'
 import { Markdown } from '../../../ui/Markdown'
@@ -17,10 +17,8 @@ import { GUIDE } from './queries'
 
 export type Guide = NonNullable<ResultOf<typeof GUIDE>['curationGuide']>
 
-export function GuidePanel({ onSaved }: { onSaved: () => void }) {
+export function GuidePanel({ read, onSaved }: { read: Read<ResultOf<typeof GUIDE>>; onSaved: () => void }) {
   const { t } = useTranslation('entries')
-  const owner = useOwner()
-  const read = useRead(GUIDE, { owner: owner.id })
   const [opened, { toggle }] = useDisclosure(false)
   const [editing, setEditing] = useState<{ guide: Guide | null }>()
   const guide = read.data?.curationGuide ?? null
@@ -31,7 +29,6 @@ export function GuidePanel({ onSaved }: { onSaved: () => void }) {
   }
   return (
     <Paper withBorder p="sm" component="section" aria-labelledby="guide-title">
-      {/* One line high from the start, so that nothing below moves when the guide arrives. */}
       <Group justify="space-between" mih={36}>
         <Group gap="xs">
           <Title order={3} size="h5" id="guide-title">

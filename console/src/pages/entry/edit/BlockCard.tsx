@@ -6,14 +6,16 @@ import { useTranslation } from 'react-i18next'
 import { ReasonModal } from '../../../ui/ReasonModal'
 import { Told } from '../../../ui/Told'
 import { TraceLink } from '../../../ui/TraceLink'
-import { useApply } from '../../../ui/apply'
-import { type Block, useOpenEntry } from '../entry'
+import { type Operation, useApply } from '../../../ui/apply'
+import { FaultNotice } from '../../../ui/FaultNotice'
+import { type Block, blocksOf, useOpenEntry } from '../entry'
 import { BlockForm } from './BlockForm'
 import { BlockHistory } from './BlockHistory'
+import { moveBlock } from './moving'
 import { deleteBlock } from './operations'
 import { VersionView } from './VersionView'
 
-export function BlockCard({ block }: { block: Block }) {
+export function BlockCard({ block, place }: { block: Block; place: number }) {
   const { t } = useTranslation('entry')
   const { mayEdit } = useOpenEntry()
   const [doing, setDoing] = useState<'edit' | 'history' | 'delete'>()
@@ -50,6 +52,7 @@ export function BlockCard({ block }: { block: Block }) {
               <Button variant="subtle" size="compact-sm" onClick={() => setDoing('delete')}>
                 {t('block.delete')}
               </Button>
+              <Moving place={place} onDone={done} />
             </>
           )}
         </Group>
@@ -59,6 +62,44 @@ export function BlockCard({ block }: { block: Block }) {
     </Paper>
   )
 }
+
+/** One place up or down; where the block cannot go, the button stays and does nothing, so that no other takes its place. */
+function Moving({ place, onDone }: { place: number; onDone: () => void }) {
+  const { t } = useTranslation('entry')
+  const { entry, reload } = useOpenEntry()
+  const apply = useApply()
+  const blocks = blocksOf(entry)
+  const move = async (operation: Operation) => {
+    const reason = t('block.moved')
+    if (await apply.run({ kb: entry.knowledgeBase.id, operations: [operation], reason })) onDone()
+    reload()
+  }
+  return (
+    <>
+      {DIRECTIONS.map(([name, by]) => {
+        const operation = moveBlock(blocks, place, by)
+        return (
+          <Button
+            key={name}
+            variant="subtle"
+            size="compact-sm"
+            disabled={operation === null}
+            loading={apply.busy}
+            onClick={() => operation && void move(operation)}
+          >
+            {t(`block.${name}`)}
+          </Button>
+        )
+      })}
+      {apply.fault && <FaultNotice fault={apply.fault} />}
+    </>
+  )
+}
+
+const DIRECTIONS = [
+  ['up', -1],
+  ['down', 1],
+] as const
 
 function DeleteBlock({ block, onClose }: { block: Block; onClose: () => void }) {
   const { t } = useTranslation('entry')

@@ -1,14 +1,17 @@
 /** Writes a block anew or adds one: text, why it changes, when it holds, quotes, reason (CO-20, CO-24, CO-29). */
-import { Radio, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { currentOf, useApply } from '../../../ui/apply'
 import { Conflict } from '../../../ui/Conflict'
+import { named } from '../../../ui/invisible'
 import { useTyping } from '../../../ui/KeepTyped'
+import { fits } from '../../../ui/limit'
+import { LimitedArea } from '../../../ui/LimitedText'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
-import { type Block, useOpenEntry, type Version } from '../entry'
+import { type Block, blocksOf, type Entry, useOpenEntry, type Version } from '../entry'
 import {
   addBlock,
   type BlockChange,
@@ -17,7 +20,7 @@ import {
   draftOf,
   editBlock,
   EMPTY_BLOCK,
-  NEW_BLOCK_CHANGES,
+  newChanges,
   type Picked,
 } from './operations'
 import { PickedQuotes } from './PickedQuotes'
@@ -38,7 +41,9 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
   const save = async (event: SyntheticEvent) => {
     event.preventDefault()
     if (!(await check.allows({ text: draft.text }))) return
-    const operations = [operationOf(entry.id, block, base, draft)]
+    const operations = [
+      block ? edited(block, base, draft) : addBlock(entry.id, draft, condensed(entry, draft)),
+    ]
     const done = await apply.run({ kb: entry.knowledgeBase.id, operations, reason: reason.trim() })
     if (done === null) return
     onDone()
@@ -57,18 +62,24 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
       aria-label={block ? t('block.editTitle') : t('block.addTitle')}
     >
       <Stack gap="sm">
-        <Textarea
+        <LimitedArea
+          of="text"
           label={t('block.text')}
           required
           autoFocus
           autosize
           minRows={2}
-          maxLength={2000}
           value={draft.text}
-          onChange={(event) => put({ text: event.currentTarget.value })}
+          onChange={(text) => put({ text })}
         />
+        {!block && (
+          <Supersedes
+            value={draft.supersedes}
+            onChange={(supersedes) => put({ supersedes, ...changeFor(supersedes, draft.change) })}
+          />
+        )}
         <Changes
-          choices={block ? changesOf(block.current.standing) : NEW_BLOCK_CHANGES}
+          choices={block ? changesOf(block.current.standing) : newChanges(draft.supersedes)}
           value={draft.change}
           onChange={(change) => put({ change })}
         />
@@ -76,7 +87,7 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
           <TextInput
             label={t('block.from')}
             description={t('block.dateHint')}
-            required={draft.change === 'evolution'}
+            required={block !== undefined && draft.change === 'evolution'}
             value={draft.from}
             onChange={(event) => put({ from: event.currentTarget.value })}
           />
@@ -108,7 +119,7 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
           warnings={check.warnings}
           fault={current ? undefined : apply.fault}
           busy={apply.busy}
-          ready={draft.text.trim() !== '' && current === null}
+          ready={draft.text.trim() !== '' && fits(draft.text, 'text') && current === null}
           onCancel={onDone}
         />
       </Stack>
@@ -145,13 +156,43 @@ function Changes({
   )
 }
 
-function operationOf(
-  entry: string,
-  block: Block | undefined,
-  base: { version: number; of: Version | undefined },
-  draft: BlockDraft,
-) {
-  if (!block) return addBlock(entry, draft)
+/** Which blocks of the entry a new one takes the place of: what held then stays in their history. */
+function Supersedes({
+  value,
+  onChange,
+}: {
+  value: readonly string[]
+  onChange: (blocks: readonly string[]) => void
+}) {
+  const { t } = useTranslation('entry')
+  const { t: ui } = useTranslation('ui')
+  const blocks = blocksOf(useOpenEntry().entry)
+  if (blocks.length === 0) return null
+  return (
+    <MultiSelect
+      label={t('block.supersedes')}
+      description={t('block.supersedesHint')}
+      searchable
+      clearable
+      hidePickedOptions
+      data={blocks.map(({ id, current }) => ({ value: id, label: named(current.text.slice(0, 80)) }))}
+      value={[...value]}
+      onChange={onChange}
+      clearButtonProps={{ 'aria-label': ui('clearOne') }}
+    />
+  )
+}
+
+/** Keeps what was chosen, where it still can be. */
+function changeFor(supersedes: readonly string[], change: BlockChange): { change?: BlockChange } {
+  const [first, ...others] = newChanges(supersedes)
+  return first === undefined || [first, ...others].includes(change) ? {} : { change: first }
+}
+
+const condensed = (entry: Entry, { supersedes }: BlockDraft): Picked[] =>
+  blocksOf(entry).flatMap(({ id, current }) => (supersedes.includes(id) ? picked(current) : []))
+
+function edited(block: Block, base: { version: number; of: Version | undefined }, draft: BlockDraft) {
   const old = block.current.version === base.version ? block.current : (base.of ?? block.current)
   return editBlock(block.id, base.version, { standing: old.standing, citations: picked(old) }, draft)
 }

@@ -74,8 +74,8 @@ function Blocks() {
       </Group>
       <Stack gap="xs">
         {blocks.length === 0 && <Text c="dimmed">{t('block.none')}</Text>}
-        {blocks.map((block) => (
-          <BlockCard key={block.id} block={block} />
+        {blocks.map((block, place) => (
+          <BlockCard key={block.id} block={block} place={place} />
         ))}
         {adding && (
           <Paper withBorder p="sm">

@@ -18,6 +18,8 @@ import { useOwner } from '../../../app/owner'
 import { currentOf, useApply } from '../../../ui/apply'
 import { Conflict } from '../../../ui/Conflict'
 import { useTyping } from '../../../ui/KeepTyped'
+import { fits } from '../../../ui/limit'
+import { LimitedInput } from '../../../ui/LimitedText'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
 import { type Entry, useOpenEntry } from '../entry'
@@ -38,6 +40,7 @@ export function MetadataForm({ onDone }: { onDone: () => void }) {
   useTyping(draft !== base.data)
   const operations = editMetadata(entry.id, base.version, base.data, draft)
   const conflict = currentOf(apply.fault)
+  const short = fits(draft.name, 'name') && fits(draft.summary, 'summary')
   const save = async (event: SyntheticEvent) => {
     event.preventDefault()
     if (!(await check.allows({ name: draft.name, type: draft.type, text: draft.summary }))) return
@@ -55,13 +58,13 @@ export function MetadataForm({ onDone }: { onDone: () => void }) {
     <form onSubmit={(event) => void save(event)} aria-label={t('metadata.edit')}>
       <Stack gap="sm" mt="xs">
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <TextInput
+          <LimitedInput
+            of="name"
             label={t('metadata.name')}
             required
             autoFocus
-            maxLength={200}
             value={draft.name}
-            onChange={(event) => put({ name: event.currentTarget.value })}
+            onChange={(name) => put({ name })}
           />
           <Select
             label={t('metadata.type')}
@@ -73,11 +76,11 @@ export function MetadataForm({ onDone }: { onDone: () => void }) {
             onChange={(type) => put({ type: type ?? draft.type })}
           />
         </SimpleGrid>
-        <TextInput
+        <LimitedInput
+          of="summary"
           label={t('metadata.summary')}
-          maxLength={600}
           value={draft.summary}
-          onChange={(event) => put({ summary: event.currentTarget.value })}
+          onChange={(summary) => put({ summary })}
         />
         <TagsInput
           label={t('metadata.aliases')}
@@ -102,7 +105,7 @@ export function MetadataForm({ onDone }: { onDone: () => void }) {
           warnings={check.warnings}
           fault={conflict ? undefined : apply.fault}
           busy={apply.busy}
-          ready={draft.name.trim() !== '' && operations.length > 0 && conflict === null}
+          ready={draft.name.trim() !== '' && short && operations.length > 0 && conflict === null}
           onCancel={onDone}
         />
       </Stack>

@@ -1,11 +1,13 @@
 /** A new relation: type, object, and the words that say it, from a source or from the user (CO-28). */
-import { Autocomplete, Paper, Radio, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
+import { Autocomplete, Paper, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { useApply } from '../../../ui/apply'
 import { EntrySelect, type FoundEntry } from '../../../ui/EntrySelect'
 import { useTyping } from '../../../ui/KeepTyped'
+import { fits } from '../../../ui/limit'
+import { LimitedArea } from '../../../ui/LimitedText'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
 import { useOpenEntry } from '../entry'
@@ -29,7 +31,7 @@ export function RelationForm({ onDone, onCancel }: { onDone: () => void; onCance
   const check = useDraftCheck()
   const apply = useApply()
   const evidence = words === 'source' ? (quotes[0] ?? null) : null
-  const said = words === 'source' ? evidence !== null : note.trim() !== ''
+  const said = words === 'source' ? evidence !== null : note.trim() !== '' && fits(note, 'text')
   const save = async (event: SyntheticEvent) => {
     event.preventDefault()
     if (object === null || !(await check.allows({ text: note }))) return
@@ -79,14 +81,14 @@ export function RelationForm({ onDone, onCancel }: { onDone: () => void; onCance
           {words === 'source' ? (
             <PickedQuotes quotes={quotes} onChange={setQuotes} most={1} hint={t('relation.quoteHint')} />
           ) : (
-            <Textarea
+            <LimitedArea
+              of="text"
               label={t('relation.note')}
               description={t('relation.noteHint')}
               required
               autosize
-              maxLength={2000}
               value={note}
-              onChange={(event) => setNote(event.currentTarget.value)}
+              onChange={setNote}
             />
           )}
           <SaveBar

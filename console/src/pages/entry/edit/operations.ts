@@ -14,6 +14,8 @@ export type BlockDraft = {
   from: string
   to: string
   citations: readonly Picked[]
+  /** Other blocks of the entry whose place a new one takes. */
+  supersedes: readonly string[]
 }
 
 export type MetadataDraft = {
@@ -38,7 +40,9 @@ export function changesOf(standing: string): BlockChange[] {
   return standing === 'INFERRED' ? ['correction', 'evolution'] : ['correction', 'evolution', 'compression']
 }
 
-export const NEW_BLOCK_CHANGES: readonly BlockChange[] = ['addition', 'rumour', 'dispute']
+/** How a new block may come to the entry; one that takes the place of others says what became of them. */
+export const newChanges = (supersedes: readonly string[]): readonly BlockChange[] =>
+  supersedes.length === 0 ? ['addition', 'rumour', 'dispute'] : ['correction', 'evolution', 'compression']
 
 export const draftOf = (block: Validity & { text: string; standing: string }): BlockDraft => ({
   text: block.text,
@@ -46,12 +50,28 @@ export const draftOf = (block: Validity & { text: string; standing: string }): B
   from: begins(block),
   to: ends(block),
   citations: [],
+  supersedes: [],
 })
 
-export const EMPTY_BLOCK: BlockDraft = { text: '', change: 'addition', from: '', to: '', citations: [] }
+export const EMPTY_BLOCK: BlockDraft = {
+  text: '',
+  change: 'addition',
+  from: '',
+  to: '',
+  citations: [],
+  supersedes: [],
+}
 
-export function addBlock(entry: string, draft: BlockDraft): Operation {
-  return { op: 'addBlock', entry, ...content(draft, STANDING[draft.change], draft.citations) }
+/** A new block; one that condenses others rests on all that they rested on, `condensed` (DR-52). */
+export function addBlock(entry: string, draft: BlockDraft, condensed: readonly Picked[] = []): Operation {
+  const citations = draft.change === 'compression' ? united(condensed, draft.citations) : draft.citations
+  const supersedes = draft.supersedes.length === 0 ? {} : { supersedes: draft.supersedes }
+  return { op: 'addBlock', entry, ...content(draft, STANDING[draft.change], citations), ...supersedes }
+}
+
+function united(...parts: (readonly Picked[])[]): Picked[] {
+  const all = new Map(parts.flat().map((one) => [`${one.source} ${one.role} ${one.quote}`, one]))
+  return [...all.values()]
 }
 
 /**

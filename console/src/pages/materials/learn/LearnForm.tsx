@@ -7,6 +7,7 @@ import { useNavigate } from 'react-router'
 import { useOwner } from '../../../app/owner'
 import { entryPath, materialPath } from '../../../app/paths'
 import { FaultNotice } from '../../../ui/FaultNotice'
+import { LimitedInput } from '../../../ui/LimitedText'
 import { SentBar } from '../../../ui/SentBar'
 import { AgentChoice, type Place, ScopeChoice } from './ScopeChoice'
 import { EMPTY, isReady, KINDS, type Typed } from './typed'
@@ -102,12 +103,12 @@ function What({ typed, put }: { typed: Typed; put: (change: Partial<Typed>) => v
           onChange={(event) => put({ url: event.currentTarget.value })}
         />
       )}
-      <TextInput
+      <LimitedInput
+        of="title"
         label={t('learn.title')}
         description={t('learn.titleHint')}
-        maxLength={200}
         value={typed.title}
-        onChange={(event) => put({ title: event.currentTarget.value })}
+        onChange={(title) => put({ title })}
       />
     </>
   )
