@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from graph.store.neo4j import Neo4jStore
+from tests.support import neo4j_server as launcher
 from tests.support.builders import World
 from tests.support.clock import FakeClock
+from tests.support.neo4j_plugin import chosen_version
+from tests.support.neo4j_server import Neo4jServer
 from tests.support.neo4j_store import AUTH, wipe
 
 
@@ -40,3 +44,11 @@ async def empty_store(store: Neo4jStore, neo4j_uri: str) -> AsyncIterator[Neo4jS
     await store.open()
     yield store
     await wipe(neo4j_uri)
+
+
+@pytest.fixture
+async def own_server(neo4j_server: Neo4jServer, tmp_path: Path) -> AsyncIterator[Neo4jServer]:
+    """A server of this test alone, whose data outlives it; the shared one tells whether any can be started."""
+    server = launcher.start(chosen_version(), home=tmp_path / "neo4j")
+    yield server
+    server.kill()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from graph.model.errors import StoreUnavailable
 from graph.model.nodes.work import AdminRecord
@@ -21,14 +18,6 @@ from tests.support.neo4j_server import Neo4jServer
 from tests.support.neo4j_store import AUTH
 
 WRITERS, BEFORE_THE_KILL = 4, 60
-
-
-@pytest.fixture
-async def own_server(neo4j_server: Neo4jServer, tmp_path: Path) -> AsyncIterator[Neo4jServer]:
-    """A server of this test alone, whose data outlives it; the shared one tells whether any can be started."""
-    server = launcher.start(chosen_version(), home=tmp_path / "neo4j")
-    yield server
-    server.kill()
 
 
 async def test_what_was_acknowledged_outlives_a_killed_server(own_server: Neo4jServer, world: World) -> None:
