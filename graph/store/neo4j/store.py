@@ -16,6 +16,7 @@ from graph.store.neo4j.driver import AutoCommit, Sessions, connect
 from graph.store.neo4j.faults import DRIVER_ERRORS
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.transactions import Transactions
+from graph.store.neo4j.words import forget_tokens
 from graph.store.port import Health, Isolation, Migration, Reader, Row, Writer
 
 T = TypeVar("T")
@@ -84,7 +85,8 @@ class Neo4jStore:
                 self._idle.notify_all()
 
     async def scrub(self) -> None:
-        """Do nothing: Neo4j merges its indexes and prunes its logs itself, and offers no way to ask for it."""
+        """Forget the words this process remembers: Neo4j merges its indexes and prunes its logs itself."""
+        forget_tokens()
 
     async def health(self) -> Health:
         """Tell whether the database answers within five seconds."""

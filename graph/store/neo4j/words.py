@@ -44,6 +44,11 @@ def encode_words(words: Sequence[str]) -> str:
     return " ".join(map(_TOKENS.__getitem__, words))
 
 
+def forget_tokens() -> None:
+    """Drop the remembered words; an erasure asks for it, since a rare word may be content of what was erased."""
+    _TOKENS.clear()
+
+
 def long_words(words: Iterable[str], tokens: str) -> list[str]:
     """Return the words that a token cannot give back, each once; `tokens` are the `encode_words` of them all."""
     if f" {_DIGEST_MARK}" not in f" {tokens}":

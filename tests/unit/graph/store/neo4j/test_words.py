@@ -3,7 +3,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.store.neo4j.words import decode_words, encode_word, encode_words, long_words, name_token
+from graph.store.neo4j.store import Neo4jStore
+from graph.store.neo4j.words import _TOKENS, decode_words, encode_word, encode_words, long_words, name_token
+from tests.support.clock import FakeClock
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
 HOSTILE = ["AND", "a*", '"', "field:value", "C++", "(", "[a TO b]", "~1", "^2", "\\", "外币", "é", "e\u0301", "x432b2b"]
@@ -38,3 +40,11 @@ def test_a_very_long_word_makes_a_short_token() -> None:
 
 def test_marks_keep_names_of_different_sorts_apart() -> None:
     assert name_token("p", "block") != name_token("k", "block")
+
+
+async def test_an_erasure_leaves_no_word_in_the_memory_of_the_process() -> None:
+    store = Neo4jStore("bolt://nobody.invalid", auth=None, clock=FakeClock())
+    encode_words(["heliotrope", "once"])
+    assert "heliotrope" in _TOKENS
+    await store.scrub()
+    assert not _TOKENS
