@@ -55,7 +55,7 @@ function Counted({ of, value, children }: { of: Limited; value: string; children
   return (
     <div>
       {children}
-      <Text size="xs" c="dimmed" role="status" aria-live="polite">
+      <Text size="xs" c="dimmed" aria-live="polite">
         {fits(value, of) && isNear(value, of) && t('limit.left', { count: left(value, of) })}
       </Text>
     </div>
