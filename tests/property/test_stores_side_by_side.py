@@ -225,6 +225,7 @@ class SideBySide(RuleBasedStateMachine):
         async def run(writer: Writer) -> list[object]:
             results = [await operation(writer) for operation in work]
             if give_up:
+                await writer.get(WORLD.system, IDS)  # sends what an engine gathered, so that its faults come first
                 raise GaveUp
             return results
 

@@ -14,6 +14,7 @@ from graph.model.fields import FieldType
 from graph.model.json_text import encoder
 from graph.model.schema import FieldSpec
 from graph.model.sealed import Sealed
+from graph.store import scalars
 
 Column = None | int | float | str | bytes
 """What SQLite holds in one place."""
@@ -69,55 +70,24 @@ def texts_from(column: str) -> tuple[str, ...]:
     return () if column == "[]" else tuple(json.loads(column))
 
 
-def _text(value: Any) -> str:
-    if type(value) is str:
-        return value
-    if isinstance(value, str):
-        return str.__str__(value)
-    raise TypeError
-
-
-def _integer(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError
-    return int(value)
-
-
-def _real(value: Any) -> float:
-    return value if isinstance(value, float) else float(_integer(value))
-
-
 def _boolean(value: Any) -> int:
-    if not isinstance(value, bool):
-        raise TypeError
-    return int(value)
-
-
-def _bytes(value: Any) -> bytes:
-    if not isinstance(value, bytes):
-        raise TypeError
-    return value
+    return int(scalars.boolean(value))
 
 
 def _sealed(value: Any) -> bytes:
-    """Take what the vault sealed and nothing else: a plain text never gets this far."""
-    if not isinstance(value, Sealed):
-        raise TypeError
-    return value.data
+    return scalars.sealed(value).data
 
 
 def _texts(value: Any) -> str:
-    if isinstance(value, str):
-        raise TypeError
-    return to_json([_text(item) for item in value]) if value else "[]"
+    return to_json(scalars.texts(value)) if value else "[]"
 
 
 ENCODERS: Mapping[FieldType, Callable[[Any], Column]] = {
-    FieldType.TEXT: _text,
-    FieldType.INTEGER: _integer,
-    FieldType.REAL: _real,
+    FieldType.TEXT: scalars.text,
+    FieldType.INTEGER: scalars.integer,
+    FieldType.REAL: scalars.real,
     FieldType.BOOLEAN: _boolean,
-    FieldType.BYTES: _bytes,
+    FieldType.BYTES: scalars.raw,
     FieldType.TEXTS: _texts,
     FieldType.JSON: to_json,
     FieldType.SEALED: _sealed,

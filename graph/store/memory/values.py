@@ -11,7 +11,7 @@ from graph.model import schema
 from graph.model.edges import Edge
 from graph.model.fields import FieldType, Node
 from graph.model.schema import FieldSpec, KindSpec
-from graph.model.sealed import Sealed
+from graph.store import scalars
 
 N = TypeVar("N", bound=Node)
 
@@ -71,57 +71,17 @@ def _checked(spec: KindSpec, declared: FieldSpec, value: Any) -> Any:
         raise TypeError(f"{spec.name}.{declared.name} takes {declared.type.value}") from error
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return str.__str__(value)
-
-
-def _integer(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError
-    return int(value)
-
-
-def _real(value: Any) -> float:
-    return float(value if isinstance(value, float) else _integer(value))
-
-
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _bytes(value: Any) -> bytes:
-    if not isinstance(value, bytes):
-        raise TypeError
-    return value
-
-
-def _sealed(value: Any) -> Sealed:
-    if not isinstance(value, Sealed):
-        raise TypeError
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        raise TypeError
-    return tuple(_text(item) for item in value)
-
-
 def _json(value: Any) -> Any:
     return json.loads(json.dumps(value, allow_nan=False))
 
 
 _CONVERT: Mapping[FieldType, Callable[[Any], Any]] = {
-    FieldType.TEXT: _text,
-    FieldType.INTEGER: _integer,
-    FieldType.REAL: _real,
-    FieldType.BOOLEAN: _boolean,
-    FieldType.BYTES: _bytes,
-    FieldType.TEXTS: _texts,
+    FieldType.TEXT: scalars.text,
+    FieldType.INTEGER: scalars.integer,
+    FieldType.REAL: scalars.real,
+    FieldType.BOOLEAN: scalars.boolean,
+    FieldType.BYTES: scalars.raw,
+    FieldType.TEXTS: scalars.texts,
     FieldType.JSON: _json,
-    FieldType.SEALED: _sealed,
+    FieldType.SEALED: scalars.sealed,
 }

@@ -13,6 +13,7 @@ from graph.model import schema
 from graph.model.fields import FieldType, Node
 from graph.model.schema import FieldSpec, KindSpec
 from graph.model.sealed import Sealed
+from graph.store import scalars
 from graph.store.neo4j import names
 
 Properties = dict[str, Any]
@@ -22,7 +23,6 @@ VECTOR_BYTES = "embeddingBytes"
 
 _FIXED = frozenset({"id", "workspace"})
 _FLOAT_BYTES = 4
-_INT64 = 2**63
 
 
 def spec_of(node: Node) -> KindSpec:
@@ -198,49 +198,16 @@ def usable_vector(data: bytes) -> list[float] | None:
     return values if all(map(math.isfinite, values)) and any(values) else None
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return str.__str__(value)
-
-
-def _integer(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not -_INT64 <= value < _INT64:
-        raise TypeError
-    return int(value)
-
-
-def _real(value: Any) -> float:
-    return float(value if isinstance(value, float) else _integer(value))
-
-
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _bytes(value: Any) -> bytes:
-    if not isinstance(value, bytes):
-        raise TypeError
-    return value
+def _texts(value: Any) -> list[str]:
+    return list(scalars.texts(value))
 
 
 def _sealed(value: Any) -> bytes:
-    """Take what the vault sealed and nothing else: a plain text never gets this far."""
-    if not isinstance(value, Sealed):
-        raise TypeError
-    return value.data
+    return scalars.sealed(value).data
 
 
 def _opened(value: Any) -> Sealed:
     return Sealed(bytes(value))
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        raise TypeError
-    return [_text(item) for item in value]
 
 
 def _json(value: Any) -> str:
@@ -248,11 +215,11 @@ def _json(value: Any) -> str:
 
 
 _ENCODE: Mapping[FieldType, Callable[[Any], Any]] = {
-    FieldType.TEXT: _text,
-    FieldType.INTEGER: _integer,
-    FieldType.REAL: _real,
-    FieldType.BOOLEAN: _boolean,
-    FieldType.BYTES: _bytes,
+    FieldType.TEXT: scalars.text,
+    FieldType.INTEGER: scalars.integer,
+    FieldType.REAL: scalars.real,
+    FieldType.BOOLEAN: scalars.boolean,
+    FieldType.BYTES: scalars.raw,
     FieldType.TEXTS: _texts,
     FieldType.JSON: _json,
     FieldType.SEALED: _sealed,
