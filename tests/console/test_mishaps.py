@@ -48,9 +48,35 @@ async def test_somebody_without_a_role_is_told_what_to_do(console: Console, stag
     await expect(page.get_by_role("heading", level=1, name="Knowledge")).to_be_visible()
     await expect(page.get_by_text("Ask an administrator")).to_be_visible()
     assert await axe(page) == []
-    await page.goto(console.url("/knowledge/{owner}/entries"))
-    await expect(page.get_by_text("No entries yet")).to_be_visible()
-    await expect(page.get_by_role("button", name="New entry")).to_have_count(0)
+
+
+@pytest.mark.req("CO-3", "CO-6")
+@pytest.mark.parametrize(
+    "path", ["/knowledge/{agent}/entries", "/knowledge/{agent}/compare", "/agents/{agent}/library"]
+)
+async def test_an_agent_of_whom_one_reads_nothing_looks_like_one_that_is_not_there(
+    console: Console, stage: Stage, path: str
+) -> None:
+    await lin(stage)
+    token = await stage.world.token(stage.world.eve)
+    seen = []
+    for agent in (console.owner, stage.gid(stage.world.person("nobody"))):
+        page = await console.open(token, path, agent=agent)
+        await expect(page.get_by_role("heading", level=1, name="Not found")).to_be_visible()
+        await expect(page).to_have_title("Not found · Rootward")
+        seen.append(await page.locator("body").inner_text())
+    assert seen[0] == seen[1]
+    assert "Atlas" not in seen[0]
+
+
+@pytest.mark.req("CO-3", "CO-6")
+async def test_who_reads_something_of_an_agent_is_led_to_its_pages(console: Console, stage: Stage) -> None:
+    await lin(stage)
+    # A reader of Atlas; an auditor and an admin of the workspace.
+    tokens = [await stage.world.token(one) for one in (stage.world.ben, stage.world.cleo, stage.world.dan)]
+    for token in tokens:
+        page = await console.open(token, "/knowledge/{owner}/entries")
+        await expect(page.get_by_role("combobox", name="Owner")).to_have_value("Atlas")
 
 
 @pytest.mark.req("CO-5")

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { Navigate } from 'react-router'
 
 import { FaultNotice } from '../ui/FaultNotice'
+import { PageTitle } from '../ui/PageTitle'
 import { Loading } from '../ui/Remote'
 import { tabPath } from './paths'
 import { useOwners } from './useOwners'
@@ -27,6 +28,7 @@ function Start({ children }: { children: ReactNode }) {
   const { t } = useTranslation()
   return (
     <Stack gap="sm">
+      <PageTitle parts={[t('knowledge')]} />
       <Title order={1} size="h3">
         {t('knowledge')}
       </Title>

@@ -4,15 +4,17 @@ import { use } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 
+import { PageTitle } from '../ui/PageTitle'
 import { OwnerContext } from './owner'
 
 export function NotFound() {
   const { t } = useTranslation()
-  // Where no page of an owner is around it, it is the page.
-  const alone = use(OwnerContext) === null
+  const owner = use(OwnerContext)
   return (
     <Stack gap="xs" align="start">
-      <Title order={alone ? 1 : 2} size="h2">
+      <PageTitle inner parts={[t('notFound.title'), owner?.name]} />
+      {/* Where no page of an owner is around it, it is the page. */}
+      <Title order={owner === null ? 1 : 2} size="h2">
         {t('notFound.title')}
       </Title>
       <Text>{t('notFound.text')}</Text>

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { graphql, type ResultOf } from '../api/graphql'
 import { useRead } from '../api/useRead'
 import { Remote } from '../ui/Remote'
-import { type Owner, OwnerContext } from './owner'
+import { mayAudit, type Owner, OwnerContext } from './owner'
 
 const OWNER = graphql(`
   query Owner($id: ID!) {
@@ -15,6 +15,9 @@ const OWNER = graphql(`
         displayName
         viewerRights
       }
+    }
+    knowledgeBases(ownerId: $id, first: 1) {
+      totalCount
     }
     workspace {
       viewerRights
@@ -51,11 +54,16 @@ export function OwnerScope({
 function ownerIn(data: ResultOf<typeof OWNER>): Owner | null {
   const { node, workspace, viewer } = data
   if (node?.__typename !== 'Principal' || node.kind !== 'AGENT') return null
-  return {
+  const owner: Owner = {
     id: node.id,
     name: node.displayName,
     rights: new Set(node.viewerRights),
     everywhere: new Set(workspace.viewerRights),
     viewer: { id: viewer.id, name: viewer.displayName },
   }
+  return readsOf(owner, data.knowledgeBases.totalCount) ? owner : null
 }
+
+/** Everybody sees the names of all agents; whose knowledge one does not read is as if it were not there, as in `owners`. */
+const readsOf = (owner: Owner, bases: number): boolean =>
+  bases > 0 || owner.rights.has('READER') || mayAudit(owner)

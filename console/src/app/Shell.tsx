@@ -6,6 +6,7 @@ import { Outlet, useLocation } from 'react-router'
 
 import { useSessionState } from '../session/current'
 import { SignInForm } from '../session/SignInForm'
+import { PageTitle } from '../ui/PageTitle'
 import { Loading } from '../ui/Remote'
 import { Brand } from './Brand'
 import { MainMenu } from './MainMenu'
@@ -41,6 +42,7 @@ function SignInPage() {
   const { t } = useTranslation()
   return (
     <Box component="main" maw={420} mx="auto" mt={{ base: 'md', sm: '10vh' }} p="md">
+      <PageTitle parts={[t('signIn.title')]} />
       <Group justify="space-between" mb="md">
         <Brand />
         <MainMenu />

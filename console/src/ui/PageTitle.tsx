@@ -1,19 +1,38 @@
-/** What the tab of the browser and its history call a page; one at a time. */
+/** What the tab of the browser and its history call a page (WCAG 2.4.2). */
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { named } from './invisible'
 
-export function PageTitle({ parts }: { parts: readonly (string | undefined)[] }) {
+type Shown = { title: string; inner: boolean }
+
+const shown: Shown[] = []
+
+/** `parts` are names, the most special first; `inner` is the page within a frame, whose own title then steps back. */
+export function PageTitle({
+  parts,
+  inner = false,
+}: {
+  parts: readonly (string | undefined)[]
+  inner?: boolean
+}) {
   const { t } = useTranslation()
   const product = t('product')
-  const shown = parts.flatMap((part) => (part === undefined ? [] : [named(part)]))
-  const title = [...shown, product].join(' · ')
+  const told = parts.flatMap((part) => (part === undefined ? [] : [named(part)]))
+  const title = [...told, product].join(' · ')
   useEffect(() => {
-    document.title = title
+    const mine = { title, inner }
+    shown.push(mine)
+    tell(product)
     return () => {
-      document.title = product
+      shown.splice(shown.indexOf(mine), 1)
+      tell(product)
     }
-  }, [title, product])
+  }, [title, inner, product])
   return null
+}
+
+function tell(otherwise: string): void {
+  const chosen = shown.find(({ inner }) => inner) ?? shown.at(-1)
+  document.title = chosen?.title ?? otherwise
 }

@@ -11,6 +11,7 @@ import { useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
 import { EntrySelect } from '../../ui/EntrySelect'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { PageTitle } from '../../ui/PageTitle'
 import { Loading } from '../../ui/Remote'
 import { momentIn } from '../../ui/moment'
 import { compare, differs, mentions } from './differences'
@@ -77,14 +78,18 @@ function ChosenEntry() {
   const filters = useFilters(FILTERS)
   const id = filters.get('entry')
   const { data } = useRead(CHOSEN, { id }, { pause: id === '' })
-  const node = data?.node?.__typename === 'Entry' ? data.node : null
+  const owner = useOwner()
+  const node = id !== '' && data?.node?.__typename === 'Entry' ? data.node : null
   return (
-    <EntrySelect
-      required={false}
-      label={t('entry')}
-      value={id !== '' && node ? { ...node, base: node.knowledgeBase.id } : null}
-      onChange={(entry) => filters.set({ entry: entry?.id ?? null, q: null })}
-    />
+    <>
+      <PageTitle inner parts={[node?.name, t('title'), owner.name]} />
+      <EntrySelect
+        required={false}
+        label={t('entry')}
+        value={node && { ...node, base: node.knowledgeBase.id }}
+        onChange={(entry) => filters.set({ entry: entry?.id ?? null, q: null })}
+      />
+    </>
   )
 }
 

@@ -12,6 +12,7 @@ import { EDITOR_PAGES, type EditorPage, entryPath, tabPath } from '../../app/pat
 import { useBaseName } from '../../ui/baseName'
 import { KeepTyped } from '../../ui/KeepTyped'
 import { Mark } from '../../ui/Mark'
+import { PageTitle } from '../../ui/PageTitle'
 import { Loading, Remote } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
 import { When } from '../../ui/When'
@@ -50,6 +51,7 @@ function OneEntry({ entry, page, reload }: { entry: Entry; page: EditorPage; rel
   const open = useMemo(() => ({ entry, reload, mayEdit }), [entry, reload, mayEdit])
   return (
     <OpenEntry value={open}>
+      <PageTitle inner parts={[entry.name, t(`pages.${page}`), owner.name]} />
       <KeepTyped>
         <Stack>
           <Heading />

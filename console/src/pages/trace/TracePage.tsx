@@ -16,8 +16,10 @@ import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
 
 import { NotFound } from '../../app/NotFound'
+import { useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { PageTitle } from '../../ui/PageTitle'
 import type { PictureHandle } from '../../ui/Picture'
 import { Loading } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
@@ -57,12 +59,16 @@ function Heading({ trace }: { trace: Trace }) {
   const { t } = useTranslation('trace')
   const labelOf = useLabel()
   const root = trace.known.nodes.get(trace.known.root)
+  const owner = useOwner()
   const label = root && labelOf(root)
+  const title = label ? `${t('title')}: ${label.kind}` : t('title')
+  // Names alone: what was said has no place in the history of a browser.
+  const name = root?.__typename === 'Entry' ? root.name : undefined
   return (
     <div>
+      <PageTitle inner parts={[name, title, owner.name]} />
       <Title order={2} size="h3">
-        {t('title')}
-        {label && `: ${label.kind}`}
+        {title}
       </Title>
       {label && (
         <Text mih="1.5em">
