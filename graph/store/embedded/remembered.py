@@ -18,29 +18,38 @@ class Remembered(Generic[T]):
 
     def __init__(self) -> None:
         self._known: dict[NodeId, T | None] = {}
+        self._forgotten = 0
 
     async def of(
         self, ids: Sequence[NodeId], read: Callable[[Sequence[NodeId]], Awaitable[Mapping[NodeId, T]]]
     ) -> Mapping[NodeId, T]:
         """Return what there is of `ids`, in their order; `read` is asked for what is not known."""
-        missing = [id for id in dict.fromkeys(ids) if id not in self._known]
-        if not missing:
-            return self._found(ids)
-        read_now = await read(missing)
-        if len(self._known) + len(missing) > _MOST:
-            known, self._known = self._known, {}
-            return {id: thing for id in ids if (thing := read_now.get(id) or known.get(id)) is not None}
-        self._known.update((id, read_now.get(id)) for id in missing)
-        return self._found(ids)
+        known = {id: self._known[id] for id in ids if id in self._known}
+        missing = [id for id in dict.fromkeys(ids) if id not in known]
+        if missing:
+            known |= await self._read(missing, read)
+        return {id: thing for id in ids if (thing := known[id]) is not None}
 
     def forget(self, ids: Iterable[NodeId]) -> None:
         """Forget what the transaction changes."""
+        self._forgotten += 1
         for id in ids:
             self._known.pop(id, None)
 
     def clear(self) -> None:
         """Forget everything."""
+        self._forgotten += 1
         self._known.clear()
 
-    def _found(self, ids: Sequence[NodeId]) -> dict[NodeId, T]:
-        return {id: thing for id in ids if (thing := self._known[id]) is not None}
+    async def _read(
+        self, ids: Sequence[NodeId], read: Callable[[Sequence[NodeId]], Awaitable[Mapping[NodeId, T]]]
+    ) -> dict[NodeId, T | None]:
+        """Read, and remember it unless something was changed meanwhile: a transaction may do things side by side."""
+        forgotten = self._forgotten
+        found = await read(ids)
+        now = {id: found.get(id) for id in ids}
+        if len(self._known) + len(now) > _MOST:
+            self._known = {}
+        elif forgotten == self._forgotten:
+            self._known.update(now)
+        return now

@@ -54,6 +54,7 @@ class Session:
         self.vectors = vectors
         self._lane = Lane("store-write" if writing else "store-read")
         self._last: Task[Any] | None = None
+        self._uncommitted = False
 
     async def run(self, work: Callable[Concatenate[Session, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` inside the transaction, in the thread; one hop."""
@@ -131,6 +132,7 @@ class Session:
         with self._noticing_faults():
             if self.db.get_autocommit():
                 self.db.execute("BEGIN IMMEDIATE" if self.writing else "BEGIN")
+                self._uncommitted = self.writing
             return work(self, *args, **kwargs)
 
     def _commit(self, last: Callable[[Session], None] | None) -> None:
@@ -139,6 +141,7 @@ class Session:
         with self._noticing_faults():
             if not self.db.get_autocommit():
                 self.db.execute("COMMIT")
+                self._uncommitted = False
 
     @contextmanager
     def _noticing_faults(self) -> Iterator[None]:
@@ -151,7 +154,8 @@ class Session:
 
     def roll_back(self) -> None:
         """End the transaction, if there is one; in the thread, or while nothing runs."""
-        self.clauses.reset(keep=not self.writing or self.db.get_autocommit())
+        self.clauses.reset(keep=not self._uncommitted)  # SQLite ends a transaction itself if the disk is full
+        self._uncommitted = False
         while not self.db.get_autocommit():
             with suppress(apsw.InterruptError):
                 self.db.execute("ROLLBACK")

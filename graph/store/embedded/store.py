@@ -206,11 +206,11 @@ class EmbeddedStore:
             if writer.given_up is not None:
                 raise writer.given_up
             await session.commit(writer.last())
+            self._tidy(session)
         except StoreReadOnly:
             await asyncio.shield(session.later(Session.roll_back))
             raise
         finally:
-            self._tidy(session)
             session.finish(lambda: self._writer.release(session))
         return result
 

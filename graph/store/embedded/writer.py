@@ -67,7 +67,7 @@ class EmbeddedWriter(EmbeddedReader):
 
     async def patch(self, id: NodeId, changes: Mapping[str, Any], *, expected: Mapping[str, Any] | None = None) -> None:
         self._nodes.forget([id])
-        await self._at_once(nodes.patch, id, changes, expected)
+        await self.run(nodes.patch, id, changes, expected)
 
     async def patch_many(self, changes: Mapping[NodeId, Mapping[str, Any]]) -> None:
         if changes:
@@ -76,7 +76,7 @@ class EmbeddedWriter(EmbeddedReader):
 
     async def patch_where(self, kind: type[Node], where: Where, changes: Mapping[str, Any]) -> int:
         self._nodes.clear()
-        return await self._at_once(nodes.patch_where, kind, where, changes)
+        return await self.run(nodes.patch_where, kind, where, changes)
 
     async def delete(self, ids: Sequence[NodeId]) -> None:
         if ids:
@@ -122,38 +122,33 @@ class EmbeddedWriter(EmbeddedReader):
 
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         self._nodes.forget([id])
-        return await self._at_once(nodes.increment, id, field, by)
+        return await self.run(nodes.increment, id, field, by)
 
     async def claim(self, kinds: Sequence[str], owner: str, now: Millis, lease_ms: int) -> Job | None:
         self._nodes.clear()
-        return await self._at_once(nodes.claim, kinds, owner, now, lease_ms)
+        return await self.run(nodes.claim, kinds, owner, now, lease_ms)
 
     async def run(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a step after the writes that wait."""
+        """Run a step after the writes that wait; if it fails, nothing can be committed any more.
+
+        Writes may not have begun or may have stopped half way, and SQLite may have undone all that was written before.
+        """
         waiting = self._take()
-        if not waiting:
-            return await self._session.run(work, *args, **kwargs)
         try:
+            if not waiting:
+                return await self._session.run(work, *args, **kwargs)
             return await self._session.run(self._after, waiting, work, *args, **kwargs)
+        except (AlreadyExists, BadInput, StoreError) as error:
+            self.given_up = self.given_up or error
+            raise
         except asyncio.CancelledError:
-            self.given_up = _cancelled()
+            self.given_up = StoreUnavailable("a step of the transaction was cancelled; nothing was written")
             raise
 
     def last(self) -> Callable[[Session], None]:
         """Return what does the writes that still wait, to be run just before the commit."""
         waiting = self._take()
         return lambda session: self._write(session, waiting)
-
-    async def _at_once(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a write whose answer is asked for; if it may have stopped half way, nothing can be committed any more."""
-        try:
-            return await self.run(work, *args, **kwargs)
-        except (AlreadyExists, BadInput, StoreError) as error:
-            self.given_up = self.given_up or error
-            raise
-        except asyncio.CancelledError:
-            self.given_up = _cancelled()
-            raise
 
     def _later(self, work: Callable[Concatenate[Session, P], None], *args: P.args, **kwargs: P.kwargs) -> None:
         self._waiting.append((work, args))
@@ -182,7 +177,3 @@ class EmbeddedWriter(EmbeddedReader):
         except Exception as error:  # whatever it was, the rest was not written
             self.given_up = self.given_up or error
             raise
-
-
-def _cancelled() -> StoreUnavailable:
-    return StoreUnavailable("a step of the transaction was cancelled; nothing was written")

@@ -14,8 +14,8 @@ from graph.model.fields import Node
 from graph.model.nodes.knowledge import Entry
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Writer
-from graph.store.query import Find
-from tests.support.builders import World
+from graph.store.query import Eq, Find
+from tests.support.builders import World, clause, private
 from tests.support.clock import FakeClock
 from tests.unit.graph.store.embedded.disk import Disk, content, damage, disk_error, disk_full
 
@@ -136,6 +136,60 @@ async def test_a_step_that_failed_cannot_be_committed_by_work_that_goes_on(
 
     with pytest.raises(StoreUnavailable):
         await faulty.transact(work)
+    assert await entries(faulty, world) == []
+
+
+@pytest.mark.req("KN-114")
+async def test_what_a_full_disk_undid_is_not_taken_for_there(faulty: EmbeddedStore, disk: Disk, world: World) -> None:
+    """Rules and clauses have numbers that are remembered: those of a lost commit are given to others."""
+    lost, one, other = world.make_entry(), world.make_entry(), world.make_entry()
+    with disk.failing("write", "wal", disk_full), pytest.raises(StoreUnavailable):
+        await world.write(faulty, lost, clauses=[clause(private("one"))])
+    await world.write(faulty, other, clauses=[clause(private("other"))])
+    await world.write(faulty, one, clauses=[clause(private("one"))])
+    async with faulty.reading() as reader:
+        for name, seen in (("one", one), ("other", other)):
+            page = await reader.find(world.viewer(private(name)), Find(kind=Entry))
+            assert [entry.id for entry in page.nodes] == [seen.id]
+
+
+async def test_a_read_that_failed_keeps_work_that_goes_on_from_being_committed(
+    faulty: EmbeddedStore, disk: Disk, world: World
+) -> None:
+    """It may make room in the page cache by writing; if the disk is full, SQLite undoes the whole transaction."""
+    before, half = [world.make_entry(name="x" * 8_000) for _ in range(40)], world.make_entry()
+    [session] = [session for session in faulty._sessions if session.writing]
+    session.db.pragma("cache_size", 10)
+    await put(faulty, *before)
+
+    async def work(writer: Writer) -> None:
+        await writer.patch_where(Entry, Eq("workspace", world.workspace), {"type": "new"})
+        with disk.failing("write", "wal", disk_full), pytest.raises(StoreUnavailable, match="disk is full"):
+            await writer.find(world.system, Find(kind=Entry))
+        await writer.put([half])
+
+    with pytest.raises(StoreUnavailable):
+        await faulty.transact(work)
+    assert half.id not in await entries(faulty, world)
+
+
+async def test_writes_that_wait_are_not_lost_if_the_transaction_cannot_begin(
+    faulty: EmbeddedStore, world: World, path: Path
+) -> None:
+    [session] = [session for session in faulty._sessions if session.writing]
+    session.db.set_busy_timeout(1)
+    other = apsw.Connection(str(path))
+
+    async def work(writer: Writer) -> None:
+        await writer.put([world.make_entry()])
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable):
+            await writer.find(world.system, Find(kind=Entry))
+        other.execute("ROLLBACK")
+
+    with pytest.raises(StoreUnavailable):
+        await faulty.transact(work)
+    other.close()
     assert await entries(faulty, world) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from graph.model.ids import NodeId
@@ -50,3 +51,22 @@ async def test_very_much_is_not_kept() -> None:
     assert (len(found), found[A]) == (1_501, "1")
     await known.of([A, many[0]], shelf.read)
     assert shelf.asked[-1] == [A, many[0]]
+
+
+async def test_what_was_changed_while_it_was_read_is_not_kept() -> None:
+    shelf, known, change = Shelf(a="1", b="2"), Remembered[str](), asyncio.Event()
+
+    async def slowly(ids: Sequence[NodeId]) -> Mapping[NodeId, str]:
+        found = await shelf.read(ids)
+        await change.wait()
+        return found
+
+    await known.of([B], shelf.read)
+    reading = asyncio.create_task(known.of([B, A], slowly))
+    await asyncio.sleep(0)
+    shelf.things[A] = "3"
+    known.forget([A])
+    known.clear()
+    change.set()
+    assert await reading == {B: "2", A: "1"}
+    assert await known.of([A], shelf.read) == {A: "3"}

@@ -22,6 +22,10 @@ from tests.support.builders import World
 from tests.support.clock import FakeClock
 
 
+class Stop(Exception):
+    """Raised by a test in the middle of its work."""
+
+
 async def turns(number: int = 5) -> None:
     for _ in range(number):
         await asyncio.sleep(0)
@@ -179,6 +183,26 @@ async def test_a_log_that_a_reader_holds_is_emptied_after_a_later_write(
     await store.transact(lambda writer: writer.put([world.make_entry()]))
     await store.transact(lambda writer: writer.put([world.make_entry()]))
     assert "marmalade" not in _bytes_of(path)
+
+
+async def test_work_that_fails_while_a_reader_holds_the_log_does_not_stop_writes(
+    store: EmbeddedStore, world: World
+) -> None:
+    entry, other = world.make_entry(), world.make_entry()
+    await world.write(store, entry)
+
+    async def fail(writer: Writer) -> None:
+        await writer.put([other])
+        await writer.get(world.system, [entry.id])  # asks, so that the transaction is under way
+        raise Stop
+
+    async with store.reading():
+        await store.transact(lambda writer: writer.delete([entry.id]))
+        await store.scrub()
+        with pytest.raises(Stop):
+            await store.transact(fail)
+    await world.write(store, other)
+    assert (await store.health()).ready
 
 
 async def test_a_declaration_that_two_threads_made_at_once_is_one_declaration(
