@@ -45,6 +45,7 @@ class Task(Generic[T]):
         self.over = True
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(told)
+        del self, told  # an error knows this frame: it would keep itself, with all that was to be done
 
     def _tell(self, done: T) -> None:
         if not self.result.done():

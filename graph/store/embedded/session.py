@@ -82,6 +82,8 @@ class Session:
             with suppress(asyncio.CancelledError):
                 await committed
             raise
+        finally:
+            del committed  # an error in it knows this frame
 
     def finish(self, then: Callable[[], None]) -> None:
         """Roll back what is open and call `then` in the event loop; returns at once.

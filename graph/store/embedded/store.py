@@ -197,9 +197,9 @@ class EmbeddedStore:
         """
         self._check_open()
         session = await self._writer.acquire()
+        writer = EmbeddedWriter(session)
         try:
             self._check_writable()
-            writer = EmbeddedWriter(session)
             if tx_id is not None:
                 await writer.put([self._receipt(tx_id)])
             result = await work(writer)
@@ -211,6 +211,7 @@ class EmbeddedStore:
             await asyncio.shield(session.later(Session.roll_back))
             raise
         finally:
+            writer.given_up = None  # an error knows where it was raised, and so the writer with all that it wrote
             session.finish(lambda: self._writer.release(session))
         return result
 

@@ -101,19 +101,26 @@ class Transactions:
 
     async def _written(self, run: _Run[T], writer: Neo4jWriter, runner: InTransaction, attempt: int) -> T:
         """Do everything but the commit."""
+        try:
+            await self._begin(run, runner, attempt)
+            result = await run.work(writer)
+            await writer.flush()
+            if writer.given_up is not None:
+                raise writer.given_up
+            if runner.failure is not None:
+                raise runner.failure
+            return result
+        finally:
+            writer.given_up = runner.failure = None  # an error knows where it was raised, and so these two
+
+    async def _begin(self, run: _Run[T], runner: InTransaction, attempt: int) -> None:
+        """Pass the gate, and leave a receipt if there is an id for it."""
         if run.tx_id is None:
             await runner.run(gate.PASS)
         elif not await runner.run(_PASS_WITH_RECEIPT, receipt=self._receipt(run.tx_id), attempt=attempt):
             raise AlreadyExists(
                 "a transaction of this id was committed before", kind=Receipt.__name__, key_fields=("id",)
             )
-        result = await run.work(writer)
-        await writer.flush()
-        if writer.given_up is not None:
-            raise writer.given_up
-        if runner.failure is not None:
-            raise runner.failure
-        return result
 
     async def _commit(self, transaction: AsyncTransaction, run: _Run[T], attempt: int, result: T) -> None:
         try:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 
 from graph.model import schema
 from graph.model.access import SystemScope
-from graph.model.errors import StoreUnavailable
+from graph.model.errors import AlreadyExists, StoreUnavailable
 from graph.model.nodes.knowledge import Entry
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.session import Session
@@ -203,6 +206,28 @@ async def test_work_that_fails_while_a_reader_holds_the_log_does_not_stop_writes
             await store.transact(fail)
     await world.write(store, other)
     assert (await store.health()).ready
+
+
+@pytest.mark.parametrize("fails", ["in a step", "with the commit"])
+async def test_what_failed_goes_without_a_search_for_garbage(store: EmbeddedStore, world: World, fails: str) -> None:
+    """An error knows the frames it went through; if one of them knew it, all that was to be written would stay."""
+    entry, writers = world.make_entry(), []
+    await world.write(store, entry)
+
+    async def work(writer: Writer) -> None:
+        writers.append(weakref.ref(writer))
+        await writer.put([entry])
+        if fails == "in a step":
+            await writer.get(world.system, [entry.id])
+
+    gc.disable()
+    try:
+        with suppress(AlreadyExists):
+            await store.transact(work)
+        await world.write(store, world.make_entry())  # the thread is through with what it did before
+        assert [writer() for writer in writers] == [None]
+    finally:
+        gc.enable()
 
 
 async def test_a_declaration_that_two_threads_made_at_once_is_one_declaration(
