@@ -61,17 +61,25 @@ class Lane:
 
     def __init__(self, name: str) -> None:
         self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
+        self._closed = False
         self._thread = Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     def submit(self, work: Callable[[], T]) -> Task[T]:
-        """Let `work` be done after all that was asked for before; call it in an event loop."""
+        """Let `work` be done after all that was asked for before; call it in an event loop.
+
+        Raises:
+            RuntimeError: the lane is closed: nobody would ever do it.
+        """
+        if self._closed:
+            raise RuntimeError("the lane is closed")
         task = Task(work)
         self._tasks.put(task)
         return task
 
     def close(self) -> None:
         """Wait for what was asked for, and end the thread."""
+        self._closed = True
         self._tasks.put(None)
         self._thread.join()
 
