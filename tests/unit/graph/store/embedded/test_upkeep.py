@@ -11,6 +11,7 @@ import pytest
 
 from graph.model.access import Audience, Guard
 from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import Entry
 from graph.model.time import Millis
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.audience import numbers_of
@@ -82,6 +83,27 @@ async def test_rows_counters_and_terms_follow_every_write(store: EmbeddedStore, 
     doing = Doing(world, seed)
     for _ in range(60):
         await store.transact(doing.next())
+    check_derived(store)
+
+
+@pytest.mark.req("KN-114")
+@pytest.mark.parametrize("seed", range(12))
+async def test_they_follow_writes_that_were_gathered(store: EmbeddedStore, world: World, seed: int) -> None:
+    """Guards and audiences that come one after the other are written together; a question sends what waits."""
+    doing, chance = Doing(world, seed), random.Random(seed)
+
+    async def several(writer: Writer) -> None:
+        for _ in range(chance.randrange(2, 12)):
+            await doing.next()(writer)
+            if chance.random() < 0.2:
+                await writer.aggregate(world.system, Entry)
+
+    for _ in range(15):
+        await store.transact(several)
+    check_derived(store)
+
+
+def check_derived(store: EmbeddedStore) -> None:
     [session] = [session for session in store._sessions if session.writing]
     assert Counter(session.rows("SELECT clause, kind, tag, sort, id, many FROM aud")) == Counter(expected_rows(session))
     assert dict_of(session, "SELECT clause, kind, tag, n FROM tally WHERE n <> 0") == dict_of(
