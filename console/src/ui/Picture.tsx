@@ -19,7 +19,7 @@ export type PictureProps = {
   /** Says what is shown, for who cannot see it. */
   label: string
   elements: readonly ElementDefinition[]
-  /** `dagre` draws chains from left to right, `concentric` rings around the first element. */
+  /** `dagre` draws chains from left to right, `concentric` draws the rings that elements name. */
   layout: 'dagre' | 'concentric'
   selected: string | null
   onSelect: (id: string | null, group: 'nodes' | 'edges') => void
@@ -38,7 +38,7 @@ export function Picture({ label, elements, layout, selected, onSelect, ref }: Pi
   }, [onSelect])
 
   useEffect(() => {
-    const made = cytoscape({ container: box.current, minZoom: 0.1, maxZoom: 3, selectionType: 'single' })
+    const made = cytoscape({ container: box.current, minZoom: 0.02, maxZoom: 3, selectionType: 'single' })
     made.on('tap', (event) => {
       const target: unknown = event.target
       if (target === made) tell.current(null, 'nodes')
@@ -120,7 +120,7 @@ function draw(core: Core, elements: readonly ElementDefinition[], layout: Pictur
       ? { name: 'dagre', rankDir: 'LR', nodeSep: 18, rankSep: 150, animate: false, fit: true, padding: 24 }
       : {
           name: 'concentric',
-          concentric: (node: { data: (name: string) => number }) => -node.data('depth'),
+          concentric: (node: { data: (name: string) => number }) => -node.data('ring'),
           levelWidth: () => 1,
           minNodeSpacing: 16,
           animate: false,

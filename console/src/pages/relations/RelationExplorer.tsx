@@ -100,9 +100,12 @@ function Clocks({ found }: { found: Neighborhood }) {
   )
 }
 
+/** What a selected relation rests on is told where it was selected: a long table takes the picture out of sight. */
+type Selection = { selected: string | null; inTable: boolean }
+
 function Found({ found, entryId }: { found: Neighborhood; entryId: string }) {
   const { t } = useTranslation('relations')
-  const [selected, setSelected] = useState<string | null>(null)
+  const [{ selected, inTable }, setSelected] = useState<Selection>({ selected: null, inTable: false })
   const relation = useMemo(() => found.relations.find(({ id }) => id === selected), [found, selected])
   if (found.relations.length === 0) return <Text c="dimmed">{t('none')}</Text>
   return (
@@ -111,9 +114,20 @@ function Found({ found, entryId }: { found: Neighborhood; entryId: string }) {
         {t('counts', { entries: found.neighbours.length, relations: found.relations.length })}
       </Text>
       {found.truncated && <Alert color="yellow">{t('truncated')}</Alert>}
-      <RelationPicture found={found} entryId={entryId} selected={selected} onSelect={setSelected} />
-      {relation ? <Evidence relation={relation} /> : <Text size="sm">{t('select')}</Text>}
-      <RelationTable found={found} selected={selected} onSelect={setSelected} />
+      <RelationPicture
+        found={found}
+        entryId={entryId}
+        selected={selected}
+        onSelect={(id) => setSelected({ selected: id, inTable: false })}
+      />
+      {!relation && <Text size="sm">{t('select')}</Text>}
+      {relation && !inTable && <Evidence relation={relation} />}
+      <RelationTable
+        found={found}
+        selected={selected}
+        told={inTable}
+        onSelect={(id) => setSelected({ selected: id, inTable: true })}
+      />
     </>
   )
 }

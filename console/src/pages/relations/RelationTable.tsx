@@ -1,5 +1,6 @@
 /** The same relations as a table. */
-import { Anchor, Button, Table } from '@mantine/core'
+import { Anchor, Button, Group, Table, Text } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 
@@ -7,80 +8,113 @@ import { useOwner } from '../../app/owner'
 import { entryPath } from '../../app/paths'
 import { Told } from '../../ui/Told'
 import { shownTime } from '../../ui/When'
+import { Evidence } from './Evidence'
 import type { Neighborhood, Relation } from './queries'
+
+const FIRST_ROWS = 20
 
 export function RelationTable({
   found,
   selected,
+  told,
   onSelect,
 }: {
   found: Neighborhood
   selected: string | null
+  /** Whether what the selected one rests on is told under its row. */
+  told: boolean
   onSelect: (id: string) => void
 }) {
-  const { t } = useTranslation('relations')
+  const { t } = useTranslation(['relations', 'ui'])
+  const [most, setMost] = useState(FIRST_ROWS)
+  const rows = found.relations.slice(0, most)
   return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table aria-label={t('title')} highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('subject')}</Table.Th>
-            <Table.Th>{t('type')}</Table.Th>
-            <Table.Th>{t('object')}</Table.Th>
-            <Table.Th>{t('validity')}</Table.Th>
-            <Table.Th>{t('quotes')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {found.relations.map((relation) => (
-            <Row
-              key={relation.id}
-              relation={relation}
-              selected={relation.id === selected}
-              onSelect={onSelect}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <>
+      <Table.ScrollContainer minWidth={560}>
+        <Table aria-label={t('title')} highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t('subject')}</Table.Th>
+              <Table.Th>{t('type')}</Table.Th>
+              <Table.Th>{t('object')}</Table.Th>
+              <Table.Th>{t('validity')}</Table.Th>
+              <Table.Th>{t('quotes')}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((relation) => (
+              <Row
+                key={relation.id}
+                relation={relation}
+                selected={relation.id === selected}
+                told={told && relation.id === selected}
+                onSelect={onSelect}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {rows.length < found.relations.length && (
+        <Group>
+          <Text size="sm" c="dimmed" role="status">
+            {t('ui:shownOf', { shown: rows.length, total: found.relations.length })}
+          </Text>
+          {/* As many again each time: a few steps lead through thousands. */}
+          <Button variant="default" size="xs" onClick={() => setMost(2 * most)}>
+            {t('ui:more')}
+          </Button>
+        </Group>
+      )}
+    </>
   )
 }
 
 function Row({
   relation,
   selected,
+  told,
   onSelect,
 }: {
   relation: Relation
   selected: boolean
+  told: boolean
   onSelect: (id: string) => void
 }) {
   const { t } = useTranslation('relations')
   return (
-    <Table.Tr>
-      <Table.Td>
-        <EntryLink entry={relation.subject} />
-      </Table.Td>
-      <Table.Td>
-        <Told>{relation.type}</Told>
-      </Table.Td>
-      <Table.Td>
-        <EntryLink entry={relation.object} />
-      </Table.Td>
-      <Table.Td>
-        <Validity relation={relation} />
-      </Table.Td>
-      <Table.Td>
-        <Button
-          size="compact-xs"
-          variant={selected ? 'filled' : 'default'}
-          aria-pressed={selected}
-          onClick={() => onSelect(relation.id)}
-        >
-          {t('show')} ({relation.evidence.length})
-        </Button>
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <Table.Tr>
+        <Table.Td>
+          <EntryLink entry={relation.subject} />
+        </Table.Td>
+        <Table.Td>
+          <Told>{relation.type}</Told>
+        </Table.Td>
+        <Table.Td>
+          <EntryLink entry={relation.object} />
+        </Table.Td>
+        <Table.Td>
+          <Validity relation={relation} />
+        </Table.Td>
+        <Table.Td>
+          <Button
+            size="compact-xs"
+            variant={selected ? 'filled' : 'default'}
+            aria-pressed={selected}
+            onClick={() => onSelect(relation.id)}
+          >
+            {t('show')} ({relation.evidence.length})
+          </Button>
+        </Table.Td>
+      </Table.Tr>
+      {told && (
+        <Table.Tr>
+          <Table.Td colSpan={5}>
+            <Evidence relation={relation} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
   )
 }
 

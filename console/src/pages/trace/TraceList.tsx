@@ -50,7 +50,12 @@ function Item({ id, trace, tree, selected, onSelect }: ItemProps) {
   const children = tree.children.get(id) ?? []
   return (
     <li>
-      <NodeLine node={node} selected={selected === id} onSelect={() => onSelect(id)} />
+      <NodeLine
+        node={node}
+        more={trace.hidden.get(id) ?? 0}
+        selected={selected === id}
+        onSelect={() => onSelect(id)}
+      />
       {parent !== undefined && <Quotes bundles={tree.between(parent, id)} onSelect={onSelect} />}
       {children.length > 0 && (
         <ul className="trace-list">
@@ -65,13 +70,17 @@ function Item({ id, trace, tree, selected, onSelect }: ItemProps) {
 
 function NodeLine({
   node,
+  more,
   selected,
   onSelect,
 }: {
   node: TraceNode
+  /** How many next to it are known and not shown. */
+  more: number
   selected: boolean
   onSelect: () => void
 }) {
+  const { t } = useTranslation('trace')
   const labelOf = useLabel()
   const { kind, text } = labelOf(node)
   return (
@@ -89,6 +98,11 @@ function NodeLine({
         <Text size="sm" fw={selected ? 700 : 400}>
           <Told>{text}</Told>
         </Text>
+        {more > 0 && (
+          <Text size="sm" c="dimmed" style={{ flexShrink: 0 }}>
+            {t('behind', { count: more })}
+          </Text>
+        )}
       </Group>
     </UnstyledButton>
   )

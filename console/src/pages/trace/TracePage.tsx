@@ -152,7 +152,9 @@ function Loaded({ trace, direction }: { trace: Trace; direction: Direction }) {
           )}
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Selected trace={trace} selected={selected} onWhy={(id) => filters.set({ why: id })} />
+          <div className="trace-panel">
+            <Selected trace={trace} selected={selected} onWhy={(id) => filters.set({ why: id })} />
+          </div>
         </Grid.Col>
       </Grid>
     </>

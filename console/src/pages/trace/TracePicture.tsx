@@ -4,7 +4,7 @@ import { type Ref, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Picture, type PictureHandle } from '../../ui/Picture'
-import { hidden, type Link } from './graph'
+import type { Link } from './graph'
 import { useLabel, start } from './labels'
 import { bundles, wordFor } from './linkIds'
 import type { Trace } from './useTrace'
@@ -27,16 +27,16 @@ export function TracePicture({
 }) {
   const { t } = useTranslation('trace')
   const labelOf = useLabel()
-  const { known, view } = trace
+  const { known, view, hidden } = trace
   const elements = useMemo<ElementDefinition[]>(() => {
     const nodes = [...view.hops].flatMap(([id]): ElementDefinition[] => {
       const node = known.nodes.get(id)
       if (!node) return []
       const { kind, text, sort } = labelOf(node)
-      const label = text === '' ? kind : `${kind}\n${start(text, NODE_CHARS)}`
-      return [
-        { group: 'nodes', data: { id, label, sort, root: id === known.root, more: hidden(known, view, id) } },
-      ]
+      const more = hidden.get(id) ?? 0
+      const head = more > 0 ? `${kind} +${String(more)}` : kind
+      const label = text === '' ? head : `${head}\n${start(text, NODE_CHARS)}`
+      return [{ group: 'nodes', data: { id, label, sort, root: id === known.root, more } }]
     })
     const edges = bundles(links).map(({ id, from, to, type, quotes }): ElementDefinition => ({
       group: 'edges',
@@ -48,7 +48,7 @@ export function TracePicture({
       },
     }))
     return [...nodes, ...edges]
-  }, [known, view, links, t, labelOf])
+  }, [known, view, hidden, links, t, labelOf])
   const root = known.nodes.get(known.root)
   const what = root ? start(labelOf(root).text, NODE_CHARS) : ''
   return (

@@ -123,7 +123,7 @@ describe('the first view', () => {
     const view = shown(large, firstOpen(large))
     expect(view.hops.size).toBeLessThanOrEqual(FIRST_VIEW)
     expect(view.hops.size).toBeGreaterThan(30)
-    expect(hidden(large, view, 's9')).toBe(10)
+    expect(hidden(large, view).get('s9')).toBe(10)
   })
 
   it('always shows what is next to the root', () => {

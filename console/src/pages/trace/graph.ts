@@ -123,9 +123,14 @@ export function oneHopLess(known: Known<{ id: string }>, open: ReadonlySet<strin
   return new Set([...open].filter((id) => (hops.get(id) ?? last) < last - 1))
 }
 
-/** How many neighbours of a node are known and not shown. */
-export function hidden(known: Known<{ id: string }>, view: Shown, id: string): number {
-  return (neighbours(known).get(id) ?? []).filter((next) => !view.hops.has(next)).length
+/** How many neighbours of a node are known and not shown; of nodes that are not in it, none are. */
+export function hidden(known: Known<{ id: string }>, view: Shown): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const [id, near] of neighbours(known)) {
+    const count = near.filter((next) => !view.hops.has(next)).length
+    if (count > 0) found.set(id, count)
+  }
+  return found
 }
 
 /** Links between nodes that are shown. */

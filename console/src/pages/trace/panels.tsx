@@ -12,7 +12,6 @@ import { FaultNotice } from '../../ui/FaultNotice'
 import { Loading } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
 import { When } from '../../ui/When'
-import { hidden } from './graph'
 import { useLabel } from './labels'
 import { bundles, wordFor } from './linkIds'
 import { NODE_DETAIL, type TraceNode } from './queries'
@@ -26,7 +25,7 @@ export function NodePanel({ node, trace, onWhy }: { node: TraceNode; trace: Trac
   const owner = useOwner()
   const read = useRead(NODE_DETAIL, { id: node.id })
   const label = labelOf(node)
-  const more = hidden(trace.known, trace.view, node.id)
+  const more = trace.hidden.get(node.id) ?? 0
   return (
     <Paper withBorder p="md" component="section" aria-label={label.kind}>
       <Stack gap="xs">

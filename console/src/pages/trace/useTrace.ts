@@ -8,6 +8,7 @@ import {
   type Answer,
   type Direction,
   firstOpen,
+  hidden,
   type Known,
   learn,
   nothing,
@@ -24,6 +25,8 @@ const FIRST_DEPTH = 4
 export type Trace = {
   known: Known<TraceNode>
   view: Shown
+  /** By node: how many of its neighbours are known and not shown. */
+  hidden: ReadonlyMap<string, number>
   open: ReadonlySet<string>
   fault: Fault | undefined
   missing: boolean
@@ -64,6 +67,7 @@ export function useTrace(root: string, direction: Direction, work: boolean): Tra
   )
   const open = useMemo(() => grown.open ?? firstOpen(kept(start)), [grown.open, kept, start])
   const view = useMemo(() => shown(known, open), [known, open])
+  const behind = useMemo(() => hidden(known, view), [known, view])
 
   const setOpen = (next: ReadonlySet<string>) => {
     setGrown((now) => ({ ...now, open: next }))
@@ -96,6 +100,7 @@ export function useTrace(root: string, direction: Direction, work: boolean): Tra
   return {
     known,
     view,
+    hidden: behind,
     open,
     fault: first.fault ?? fault,
     missing: first.fault?.code === 'NOT_FOUND',
