@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.adapters.memory import Tidy
 from api.auth import Authenticator
 from api.console.routes import console_routes
 from api.downloads import BlobEndpoint
@@ -105,6 +106,7 @@ def create_app(parts: Parts) -> Starlette:
         lifespan=_lifespan(parts),
         middleware=[
             Middleware(RequestLog, figures=parts.figures, ids=parts.deps.ids),
+            Middleware(Tidy),
             Middleware(Patience),
             *_for_pages_of(parts.settings.server.allowed_origins),
         ],
