@@ -173,7 +173,7 @@ async def console(
     """The console of the test's own server; ``{owner}`` is Atlas."""
     made = Console(browser=browser, address=server, owner=stage.gid(stage.world.atlas))
     yield made
-    await _leave(made, request)
+    await leave(made, request)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +193,7 @@ def sample(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sa
     """The server that a newcomer starts."""
     cli = Cli(data_dir=tmp_path_factory.mktemp("sample") / "data")
     with serving(cli, ROOTWARD_CONSOLE__FOLDER=str(built)) as running:
-        yield Sample(server=running, owner=_first_owner(running))
+        yield Sample(server=running, owner=first_owner(running))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -201,16 +201,18 @@ async def sample_console(browser: Browser, sample: Sample, request: pytest.Fixtu
     """The console of the sample; ``{owner}`` is Kettle."""
     made = Console(browser=browser, address=sample.server.address, owner=sample.owner)
     yield made
-    await _leave(made, request)
+    await leave(made, request)
 
 
-async def _leave(console: Console, request: pytest.FixtureRequest) -> None:
+async def leave(console: Console, request: pytest.FixtureRequest) -> None:
+    """Close the browsers of a test; what they complained of fails it."""
     failed = request.node.stash.get(_outcome, False) or bool(console.unexpected)
     await console.leave(re.sub(r"[^\w.-]+", "-", request.node.name), failed=failed)
     assert not console.unexpected, "the browser complained:\n" + "\n".join(console.unexpected)
 
 
-def _first_owner(server: Server) -> str:
+def first_owner(server: Server) -> str:
+    """Return the first agent of a server: of the sample it is Kettle."""
     query = "{ owners { edges { node { id } } } }"
     headers = {"Authorization": f"Bearer {server.cli.token('admin')}"}
     answer: Any = httpx2.post(f"{server.address}/graphql", json={"query": query}, headers=headers, timeout=60).json()

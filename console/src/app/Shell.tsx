@@ -10,15 +10,17 @@ import { PageTitle } from '../ui/PageTitle'
 import { Loading } from '../ui/Remote'
 import { Brand } from './Brand'
 import { MainMenu } from './MainMenu'
+import { CONTENT, useFreshPage } from './useFreshPage'
 
 export function Shell() {
   const { t } = useTranslation()
   const { token } = useSessionState()
   const { pathname } = useLocation()
+  useFreshPage()
   if (token === null && pathname !== '/signed-in') return <SignInPage />
   return (
     <AppShell header={{ height: 52 }} padding="md">
-      <a className="skip" href="#content">
+      <a className="skip" href={`#${CONTENT}`}>
         {t('skip')}
       </a>
       <AppShell.Header>
@@ -27,7 +29,7 @@ export function Shell() {
           <MainMenu />
         </Group>
       </AppShell.Header>
-      <AppShell.Main id="content" tabIndex={-1}>
+      <AppShell.Main id={CONTENT} tabIndex={-1}>
         <Container size="xl" p={0}>
           <Suspense fallback={<Loading />}>
             <Outlet />

@@ -7,6 +7,7 @@ import type { Fault } from '../api/fault'
 import { FaultNotice } from './FaultNotice'
 import { isReason } from './limit'
 import { LimitedArea } from './LimitedText'
+import { useFocusBack } from './useFocusBack'
 
 export function ReasonModal({
   title,
@@ -25,6 +26,7 @@ export function ReasonModal({
   onConfirm: (reason: string) => void
   children?: ReactNode
 }) {
+  useFocusBack()
   const { t } = useTranslation('ui')
   const [reason, setReason] = useState('')
   const id = useId()

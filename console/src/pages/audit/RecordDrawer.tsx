@@ -13,6 +13,7 @@ import { Remote } from '../../ui/Remote'
 import { Rows } from '../../ui/Rows'
 import { Told } from '../../ui/Told'
 import { shownTime, When } from '../../ui/When'
+import { useFocusBack } from '../../ui/useFocusBack'
 import { RECORD, RECORDS, ROW } from './documents'
 import { ImageDiff } from './ImageDiff'
 import { OperationName } from './OperationName'
@@ -27,6 +28,7 @@ const rowOf = (found: FragmentOf<typeof ROW>) => readFragment(ROW, found)
 type Ways = { onOpen: (id: string) => void; onPreview: (id: string) => void }
 
 export function RecordDrawer({ id, onClose, ...ways }: Ways & { id: string; onClose: () => void }) {
+  useFocusBack()
   const { t } = useTranslation(['audit', 'ui'])
   const read = useRead(RECORD, { id })
   return (

@@ -8,6 +8,7 @@ import { useRead } from '../../api/useRead'
 import { useWrite } from '../../api/useWrite'
 import { FaultNotice } from '../../ui/FaultNotice'
 import { Remote } from '../../ui/Remote'
+import { useFocusBack } from '../../ui/useFocusBack'
 import { PREVIEW, RESTORE, type ROW } from './documents'
 import { Steps } from './Steps'
 
@@ -25,6 +26,7 @@ export function RestoreModal({
   onClose: () => void
   onRestored: (records: readonly FragmentOf<typeof ROW>[]) => void
 }) {
+  useFocusBack()
   const { t } = useTranslation(['audit', 'ui'])
   const read = useRead(PREVIEW, { ids: [...ids] })
   const write = useWrite(RESTORE)

@@ -12,12 +12,14 @@ import { Rows } from '../../ui/Rows'
 import { Told } from '../../ui/Told'
 import { When } from '../../ui/When'
 import { WordDiff } from '../../ui/WordDiff'
+import { useFocusBack } from '../../ui/useFocusBack'
 import { OperationName } from '../audit/OperationName'
 import { LessonFacts } from '../skills/LessonFacts'
 import type { Lesson } from '../skills/queries'
 import { LESSON_AUDIT, LESSON_VERSIONS } from './queries'
 
 export function LessonHistory({ lesson, onClose }: { lesson: Lesson; onClose: () => void }) {
+  useFocusBack()
   const { t } = useTranslation('library')
   const { t: ui } = useTranslation('ui')
   const read = useRead(LESSON_VERSIONS, { id: lesson.id })

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useWrite } from '../../api/useWrite'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { useFocusBack } from '../../ui/useFocusBack'
 import { RESET, SET } from './documents'
 import { Value } from './SettingTable'
 import { useRange } from './useRange'
@@ -23,6 +24,7 @@ export function SettingModal({
   onClose: () => void
   onSaved: () => void
 }) {
+  useFocusBack()
   const { t } = useTranslation(['settings', 'ui'])
   const [text, setText] = useState(() => typed(setting.value))
   const set = useWrite(SET)

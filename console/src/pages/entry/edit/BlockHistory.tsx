@@ -8,11 +8,13 @@ import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
 import { When } from '../../../ui/When'
 import { WordDiff } from '../../../ui/WordDiff'
+import { useFocusBack } from '../../../ui/useFocusBack'
 import type { Block, Version } from '../entry'
 import { VERSION, VERSIONS } from '../queries'
 import { VersionView } from './VersionView'
 
 export function BlockHistory({ block, onClose }: { block: Block; onClose: () => void }) {
+  useFocusBack()
   const { t } = useTranslation('entry')
   const { t: ui } = useTranslation('ui')
   const pages = usePages(VERSIONS, { id: block.id, after: null }, (data) =>

@@ -11,6 +11,7 @@ import { tracePath } from '../../../app/paths'
 import { Loading } from '../../../ui/Remote'
 import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
+import { useReturning } from '../../../ui/useReturning'
 import { shownTime } from '../../../ui/When'
 import { blocksOf, OpenEntry, useOpenEntry } from '../entry'
 import { RELATIONS, SOURCES } from '../queries'
@@ -59,6 +60,7 @@ function Blocks() {
   const { t } = useTranslation('entry')
   const { entry, mayEdit } = useOpenEntry()
   const [adding, setAdding] = useState(false)
+  const opener = useReturning(adding)
   const blocks = blocksOf(entry)
   return (
     <section aria-labelledby="blocks-title">
@@ -67,7 +69,7 @@ function Blocks() {
           {t('block.title')}
         </Title>
         {mayEdit && !adding && (
-          <Button variant="default" size="xs" onClick={() => setAdding(true)}>
+          <Button ref={opener} variant="default" size="xs" onClick={() => setAdding(true)}>
             {t('block.add')}
           </Button>
         )}

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Citations } from '../../../ui/Citations'
 import { Mark } from '../../../ui/Mark'
 import { Told } from '../../../ui/Told'
+import { useReturning } from '../../../ui/useReturning'
 import { useValidity } from '../../../ui/validity'
 import { useOpenEntry } from '../entry'
 import { MetadataForm } from './MetadataForm'
@@ -15,6 +16,7 @@ export function Metadata() {
   const { t } = useTranslation('entry')
   const { mayEdit } = useOpenEntry()
   const [editing, setEditing] = useState(false)
+  const opener = useReturning(editing)
   return (
     <Paper withBorder p="sm" component="section" aria-labelledby="metadata-title">
       <Group justify="space-between">
@@ -22,7 +24,7 @@ export function Metadata() {
           {t('metadata.title')}
         </Title>
         {mayEdit && !editing && (
-          <Button variant="default" size="xs" onClick={() => setEditing(true)}>
+          <Button ref={opener} variant="default" size="xs" onClick={() => setEditing(true)}>
             {t('metadata.edit')}
           </Button>
         )}

@@ -15,6 +15,7 @@ import { ReasonModal } from '../../../ui/ReasonModal'
 import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
 import { TraceLink } from '../../../ui/TraceLink'
+import { useReturning } from '../../../ui/useReturning'
 import { useValidity } from '../../../ui/validity'
 import { type Relation, relationOf, useOpenEntry } from '../entry'
 import type { RELATION } from '../queries'
@@ -25,6 +26,7 @@ export function RelationList({ pages }: { pages: Pages<FragmentOf<typeof RELATIO
   const { t } = useTranslation('entry')
   const { mayEdit, reload } = useOpenEntry()
   const [adding, setAdding] = useState(false)
+  const opener = useReturning(adding)
   const added = () => {
     setAdding(false)
     reload()
@@ -36,7 +38,7 @@ export function RelationList({ pages }: { pages: Pages<FragmentOf<typeof RELATIO
           {t('relation.title')}
         </Title>
         {mayEdit && !adding && (
-          <Button variant="default" size="xs" onClick={() => setAdding(true)}>
+          <Button ref={opener} variant="default" size="xs" onClick={() => setAdding(true)}>
             {t('relation.add')}
           </Button>
         )}

@@ -21,6 +21,7 @@ import { FaultNotice } from '../../../ui/FaultNotice'
 import { Loading } from '../../../ui/Remote'
 import { Told } from '../../../ui/Told'
 import { shownTime } from '../../../ui/When'
+import { useFocusBack } from '../../../ui/useFocusBack'
 import { useOpenEntry } from '../entry'
 import { FIND_SOURCES, SOURCES } from '../queries'
 import type { Picked } from './operations'
@@ -32,6 +33,7 @@ const LEAST = 4
 const MOST = 500
 
 export function SourcePicker({ onClose, onPick }: { onClose: () => void; onPick: (picked: Picked) => void }) {
+  useFocusBack()
   const { t } = useTranslation('entry')
   const { t: ui } = useTranslation('ui')
   const [source, setSource] = useState<Found>()
