@@ -224,8 +224,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         name="audience: computed from what was stored instead of from none",
         file=AUDIENCE,
-        old="self.found = {node: Audience(node=node, clauses=_NOBODY) for node in affected}",
-        new="self.found = {n: known.get(n, Audience(node=n, clauses=_NOBODY)) for n in affected}",
+        old="= {node: _AUDIENCE(node, _NOBODY, _NO_ONE) for node in affected}",
+        new="= {n: known.get(n) or _AUDIENCE(n, _NOBODY, _NO_ONE) for n in affected}",
         tests=("tests/unit/graph/rules/test_audience.py",),
     ),
     Mutation(
@@ -275,7 +275,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         name="versions of rights: a request whose rights moved is not repeated",
         file=SESSION,
-        old="        return now != {**self.others, **self.versions}\n",
+        old="        return {**bases, **others} != {**self.others, **self.versions}\n",
         new="        return False\n",
         tests=(NEW_ENEMY, NEW_ENEMY_OF_BOTS),
         quick=True,
@@ -283,8 +283,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         name="versions of rights: of somebody else for whom is read they are not watched",
         file=SESSION,
-        old="        return now != {**self.others, **self.versions}\n",
-        new="        return {key: now.get(key) for key in self.versions} != self.versions\n",
+        old="        return {**bases, **others} != {**self.others, **self.versions}\n",
+        new="        return bases != self.versions\n",
         tests=(NEW_ENEMY_OF_BOTS,),
     ),
     Mutation(
@@ -297,7 +297,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         name="versions of rights: two processes on Neo4j, and a request whose rights moved is not repeated",
         file=SESSION,
-        old="        return now != {**self.others, **self.versions}\n",
+        old="        return {**bases, **others} != {**self.others, **self.versions}\n",
         new="        return False\n",
         tests=(NEW_ENEMY_OF_BOTS,),
         neo4j=True,

@@ -1,7 +1,7 @@
-"""What a transaction has still to write: gathered, then written by one statement whose text never changes.
+"""What a transaction has still to write: gathered, then written by one statement that is planned but once.
 
 A round trip costs as much as some fifty rows, and a statement of a new text must be planned first; so nodes of every
-kind, links of every type, guards, audiences and texts go together, the kinds and types as values. Nodes that are new
+kind, links, guards, audiences and texts go together, the kinds as values. Nodes that are new
 are created with all that is known about them, and links that start at them are created too: MERGE, which has to look
 what is there, takes three times as long.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from graph.model.edges import Edge
@@ -37,13 +38,14 @@ _AUD = (
 )
 _COUNTER = "MERGE (c:Counter {key: row[0]}) ON CREATE SET c.n = 0 SET c.lock = 0"
 
-_PARTS = (
+_BEFORE_LINKS = (
     "UNWIND $nodes AS row CREATE (n:$(row[0])) SET n = row[1]",
     "UNWIND $ends AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder",
     f"UNWIND $patches AS row {_NODE} AND NOT n:Placeholder SET n += row[1]",
     f"UNWIND $facts AS row {_NODE} SET n += row[1]",
     f"UNWIND $fresh AS star {_STAR} CREATE (a)-[r:$(star[1])]->(b) SET r = row[1]",
-    f"UNWIND $links AS row {_ENDS} MERGE (a)-[r:$(row[2]) {{key: row[3]}}]->(b) SET r = row[4]",
+)
+_AFTER_LINKS = (
     "UNWIND $clauses AS row MERGE (c:Clause {id: row.id}) ON CREATE SET c = row",
     f"UNWIND $gone AS row {_AUD} DELETE a",
     f"UNWIND $come AS row CREATE (a:Aud) SET a = {map_of(AUDIENCE_ROW)}",
@@ -53,8 +55,21 @@ _PARTS = (
     f"UNWIND $counters AS row {_COUNTER} WITH c, row SET c.n = c.n + row[1]",
 )
 
-# Each look-up has one way, whatever the store holds: by a hint, or MERGE by a unique key. So the plan stays the best.
-STATEMENT = "replan=skip " + " ".join(f"CALL () {{ {part} }}" for part in _PARTS)
+
+@lru_cache(maxsize=256)
+def statement(types: tuple[str, ...]) -> str:
+    """Return the statement that writes all that waits, links of these `types` (relationship types, sorted) included.
+
+    Each look-up has one way, whatever the store holds: by a hint, or MERGE by a unique key. So its first plan stays
+    the best. The types of links stand in the text for that reason: given as a value, MERGE walks through all links of
+    one end, which takes a quarter of an hour for a statement with 65,537 sources.
+    """
+    links = [
+        f"UNWIND $links.{type} AS row {_ENDS} MERGE (a)-[r:{type} {{key: row[2]}}]->(b) SET r = row[3]"
+        for type in types
+    ]
+    return "replan=skip " + " ".join(f"CALL () {{ {part} }}" for part in (*_BEFORE_LINKS, *links, *_AFTER_LINKS))
+
 
 Identity = tuple[str, ...]
 Rows = Mapping[Identity, Mapping[str, Any]]
@@ -140,7 +155,7 @@ class Pending:
         self.come.update(come)
 
     def parameters(self, created: Collection[NodeId]) -> dict[str, Any]:
-        """Return the parameters of `STATEMENT`, but for the counters, in an order in which all writers lock alike.
+        """Return the parameters of `statement`, but for the counters, in an order in which all writers lock alike.
 
         Args:
             created: nodes that this transaction made, from which no link of another can start.
@@ -171,17 +186,17 @@ class Pending:
         self.texts.clear()
         self.new_texts.clear()
 
-    def _split(self, created: Collection[NodeId]) -> tuple[list[Any], list[Any]]:
-        """Return the links that can only be new, by target and type, and the others."""
+    def _split(self, created: Collection[NodeId]) -> tuple[list[Any], dict[str, list[Any]]]:
+        """Return the links that can only be new, by target and type, and the others by type."""
         stars: dict[tuple[str, str], list[Any]] = defaultdict(list)
-        others: list[Any] = []
+        others: dict[str, list[Any]] = defaultdict(list)
         for identity, edge in sorted(self.links.items()):
             type, properties = names.relationship(edge.type), encode_edge(edge)
             if edge.source in created and identity not in self.written:
                 stars[edge.target, type].append([edge.source, properties])
             else:
-                others.append([edge.source, edge.target, type, edge.key, properties])
-        return [[target, type, rows] for (target, type), rows in sorted(stars.items())], others
+                others[type].append([edge.source, edge.target, edge.key, properties])
+        return [[target, type, rows] for (target, type), rows in sorted(stars.items())], dict(others)
 
 
 def is_alone(row: Mapping[str, Any]) -> bool:

@@ -341,7 +341,7 @@ class Neo4jWriter(Neo4jReader):
             return
         parameters = self._pending.parameters(self._created)
         self._pending.clear()
-        await self._runner.run(pending.STATEMENT, counters=counted, **parameters)
+        await self._runner.run(pending.statement(tuple(sorted(parameters["links"]))), counters=counted, **parameters)
 
     async def _put(self, spec: KindSpec, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert nodes of one kind; MERGE holds each id against other writers, so only a true duplicate is refused."""
