@@ -215,5 +215,5 @@ async def test_each_call_is_saved_sealed_with_what_was_asked(talk: BotTalk, room
 
 async def _until(there: Callable[[], Awaitable[object]]) -> None:
     """Let things happen until something is there."""
-    while not await there():
+    while not await there():  # noqa: ASYNC110 - a state of the store, of which nobody tells
         await asyncio.sleep(0)
