@@ -24,7 +24,7 @@ from graph.rules.decay import DecaySettings, age_in_days, decay
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, ItemKind, TextKind, best_first, fuse, message_score
 from graph.rules.rerank_graph import graph_scores
 from graph.rules.rerank_surroundings import GraphCandidate
-from graph.rules.strength import by_words
+from graph.rules.strength import shares
 from graph.text.times import names_time
 from graph.text.tokens import DEFAULT_TOKENIZER
 from graph.text.words import analyze, query_words
@@ -115,7 +115,7 @@ def search(index: Index, question: str, *, depth: int, rerank: bool, now: dateti
     found = index.scores(question)
     ids = best_first(found, index.places_in_time)[: depth * DEEPER if rerank else depth]
     if rerank:
-        strengths = by_words(found)
+        strengths = shares(found)
         scores = graph_scores(question, [index.candidate(id_, strengths[id_]) for id_ in ids], today=now.date())
     else:
         scores = [one.score for one in fuse({ROUTE: ids}).values()]

@@ -19,8 +19,8 @@ from graph.rules.rerank_surroundings import (
     group_strength,
     near_strength,
     shared_strength,
-    shares,
 )
+from graph.rules.strength import shares
 from graph.text.dates import DateMention, dates_in
 from graph.text.function_words import LATIN
 from graph.text.times import asks_for_time

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from graph.rules.strength import shares
+
 
 @dataclass(frozen=True, kw_only=True)
 class GraphCandidate:
@@ -41,12 +43,6 @@ class GraphCandidate:
     asks: bool = False
     tells_time: bool = False
     sources: frozenset[str] = field(default_factory=frozenset)
-
-
-def shares(values: Mapping[str, float]) -> dict[str, float]:
-    """Return each value as a share of the highest; all 0 if none is above 0."""
-    highest = max(values.values(), default=0.0)
-    return {id_: value / highest if highest > 0 else 0.0 for id_, value in values.items()}
 
 
 def group_strength(

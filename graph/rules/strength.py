@@ -14,10 +14,10 @@ LEAST_SPREAD: Final = 0.03
 the best and the worst of many are often no more than .1 apart."""
 
 
-def by_words(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return each score of a keyword route as a share of the best.
+def shares(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return each score as a share of the best; all 0 if none is above 0.
 
-    >>> by_words({"a": 8.0, "b": 2.0})
+    >>> shares({"a": 8.0, "b": 2.0})
     {'a': 1.0, 'b': 0.25}
     """
     best = max(scores.values(), default=0.0)

@@ -16,7 +16,7 @@ from graph.model.ids import NodeId
 from graph.model.making import maker
 from graph.model.time import Millis
 from graph.rules import audience as law
-from graph.rules.visibility import source_graph
+from graph.rules.visibility import SourceGraph, source_graph
 from graph.store.port import Reader, Writer
 from graph.store.query import Direction
 
@@ -28,6 +28,12 @@ def law_edge(edge: Edge) -> LawEdge:
     record = edge.record
     decoded = tuple([Rule.decode(text) for text in record]) if record else record
     return _LAW_EDGE(edge.source, edge.target, edge.type in LAW_ENDS, decoded)
+
+
+async def rests_on(reader: Reader, ids: Sequence[NodeId]) -> SourceGraph:
+    """Return the graph of `ids` and of all they rest on, without any content; one round trip."""
+    reached = await reader.closure(ids, LAW_EDGES, Direction.OUT, guarded=True)
+    return source_graph(reached.guards.values(), map(law_edge, reached.edges))
 
 
 async def dependents(reader: Reader, changed: Iterable[NodeId]) -> frozenset[NodeId]:

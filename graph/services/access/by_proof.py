@@ -14,14 +14,14 @@ from functools import cmp_to_key
 from typing import Any, TypeVar
 
 from graph.model.access import Scope, SystemScope, Viewer
-from graph.model.edges import LAW_EDGES, Edge, EdgeType
+from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.work import Job
 from graph.rules.jobs import RECOMPUTE_AUDIENCE, JobState
 from graph.rules.scopes import narrowed
-from graph.rules.visibility import source_graph, visible_to
-from graph.services.audience import law_edge
+from graph.rules.visibility import visible_to
+from graph.services.audience import rests_on
 from graph.store.port import Reader
 from graph.store.query import After, And, By, Direction, Eq, Find, In, Order, Page, Where
 from graph.store.wrapping import WrappedReader
@@ -128,8 +128,7 @@ class ProvingReader(WrappedReader):
         asked = [node for node in nodes if viewer.pools is None or node.pool in viewer.pools]
         if not asked:
             return ()
-        reached = await self._inner.closure([node.id for node in asked], LAW_EDGES, Direction.OUT, guarded=True)
-        shown = visible_to(source_graph(reached.guards.values(), map(law_edge, reached.edges)), viewer)
+        shown = visible_to(await rests_on(self._inner, [node.id for node in asked]), viewer)
         return [node for node in asked if node.id in shown]
 
     async def _gather(

@@ -26,7 +26,7 @@ from graph.rules.visibility import Decided, SourceGraph, source_graph, visible_t
 from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
 from graph.services.access.facts import base_versions, bot_pools, load_conversation, load_facts, versions_of
-from graph.services.audience import law_edge
+from graph.services.audience import law_edge, rests_on
 from graph.services.deps import Deps
 from graph.store.port import Isolation, Reader
 from graph.store.query import Direction, Find, Page, Reached
@@ -161,8 +161,7 @@ class Session:
 
     async def sources(self, ids: Sequence[NodeId]) -> SourceGraph:
         """Return the graph of `ids` and of all they rest on, without any content."""
-        reached = await self.reader.closure(list(ids), LAW_EDGES, Direction.OUT, guarded=True)
-        return source_graph(reached.guards.values(), map(law_edge, reached.edges))
+        return await rests_on(self.reader, ids)
 
     async def _walk(self, ids: Sequence[NodeId], known: Decided) -> SourceGraph:
         """Return the graph of `ids` down to what is decided already: one step, and on only from what is not."""

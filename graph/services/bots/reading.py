@@ -11,23 +11,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph.model.access import Guard, Viewer
-from graph.model.edges import LAW_EDGES
 from graph.model.ids import NodeId, prefix_of
 from graph.model.nodes.bots import BotEntry
 from graph.model.nodes.people import PrincipalKind
 from graph.model.nodes.sessions import EntryStatus
 from graph.rules.rights import ViewerFacts
 from graph.rules.scopes import group_viewer, make_viewer, narrowed
-from graph.rules.visibility import source_graph, visible_to
+from graph.rules.visibility import visible_to
 from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
 from graph.services.access.facts import load_facts
 from graph.services.access.session import Session
-from graph.services.audience import law_edge
+from graph.services.audience import rests_on
 from graph.services.bots.pool import Bot
 from graph.services.deps import Deps
 from graph.store.port import Reader
-from graph.store.query import After, And, Direction, Eq, Find, Newest, Tagged, Where, both
+from graph.store.query import After, And, Eq, Find, Newest, Tagged, Where, both
 from graph.store.sealing import Place
 
 ACTIVE: Final[Where] = And((Eq("status", str(EntryStatus.ACTIVE)), Eq("invalidated_at", None)))
@@ -133,9 +132,8 @@ class PoolReads:
 
     async def _prove(self, ids: Sequence[NodeId]) -> tuple[Mapping[NodeId, Guard], frozenset[NodeId]]:
         """Return the guards of `ids` and of all they rest on, and which of them the law shows to the reader."""
-        reached = await self.reader.closure(ids, LAW_EDGES, Direction.OUT, guarded=True)
-        graph = source_graph(reached.guards.values(), map(law_edge, reached.edges))
-        return reached.guards, visible_to(graph, self.viewer)
+        graph = await rests_on(self.reader, ids)
+        return graph.guards, visible_to(graph, self.viewer)
 
 
 def caller_reads(session: Session, bot: Bot) -> PoolReads:

@@ -17,7 +17,7 @@ from graph.model.ids import NodeId
 from graph.model.time import Millis
 from graph.rules.knowledge_settings import Settings
 from graph.rules.ranking import AVERAGE_WORDS, Bm25, TextKind, best_first, entry_score, message_score
-from graph.rules.strength import by_words
+from graph.rules.strength import shares
 from graph.services.access.session import Session
 from graph.services.search.values import Ranking, Route, RouteSkip
 from graph.services.search.vector_routes import (
@@ -136,4 +136,4 @@ def _ranking(
     scores: Mapping[str, float], times: Mapping[str, Millis], matched: Mapping[NodeId, Collection[NodeId]]
 ) -> Ranking:
     items = tuple(NodeId(item) for item in best_first(scores, times))
-    return Ranking(items=items, matched=matched, strengths=by_words(scores))
+    return Ranking(items=items, matched=matched, strengths=shares(scores))

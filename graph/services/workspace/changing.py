@@ -167,14 +167,8 @@ async def _prune_paths(cmd: Command, memory: WorkspaceMemory, changes: Sequence[
         new = sum(change.path == path for change in changes)
         surplus = too_many(kept, new, cmd.deps.memory_limits)
         if surplus:
-            oldest = Find(
-                kind=MemoryRevision,
-                where=where,
-                order=By("seq"),
-                first=min(surplus, kept),
-                without=("previous_content",),
-            )
-            freed += await _delete(cmd, (await cmd.writer.find(MEMORIES, oldest)).nodes)
+            oldest = await cmd.writer.find(MEMORIES, _oldest(where, min(surplus, kept)))
+            freed += await _delete(cmd, oldest.nodes)
     return freed
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.rules.strength import LEAST_SPREAD, by_meaning, by_words, runners_up, together
+from graph.rules.strength import LEAST_SPREAD, by_meaning, runners_up, shares, together
 
 SCORES = st.dictionaries(st.text(max_size=3), st.floats(0.001, 100), min_size=1)
 COSINES = st.dictionaries(st.text(max_size=3), st.floats(-1, 1), min_size=1)
@@ -13,7 +13,7 @@ COSINES = st.dictionaries(st.text(max_size=3), st.floats(-1, 1), min_size=1)
 @pytest.mark.req("RE-17")
 @given(SCORES)
 def test_words_give_shares_of_the_best_in_the_order_of_the_scores(scores: dict[str, float]) -> None:
-    strengths = by_words(scores)
+    strengths = shares(scores)
     assert max(strengths.values()) == 1.0
     assert min(strengths.values()) > 0.0
     assert sorted(scores, key=lambda id_: scores[id_]) == sorted(scores, key=lambda id_: (strengths[id_], scores[id_]))
