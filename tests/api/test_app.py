@@ -96,8 +96,8 @@ async def test_ten_failures_make_further_ones_of_an_address_wait(client: GraphQL
 @pytest.mark.req("AD-11")
 async def test_who_is_known_is_let_in_from_an_address_that_waits(client: GraphQLClient, ana: GraphQLClient) -> None:
     guess = client.as_("rw_0_" + "a" * 48)
-    while (await guess.run(VIEWER)).status != 429:
-        pass
+    answers = [await guess.run(VIEWER) for _ in range(11)]
+    assert answers[-1].status == 429
     assert (await ana.ok(VIEWER))["viewer"] == {"displayName": "Ana"}
     rest = await ana.http.get("/v1/sessions/s-1", headers=ana._headers())
     assert (rest.json()["_tag"], (await guess.run(VIEWER)).status) == ("SessionNotFound", 429)
