@@ -214,6 +214,9 @@ async def test_each_call_is_saved_sealed_with_what_was_asked(talk: BotTalk, room
 
 
 async def _until(there: Callable[[], Awaitable[object]]) -> None:
-    """Let things happen until something is there."""
-    while not await there():  # noqa: ASYNC110 - a state of the store, of which nobody tells
+    """Let things happen until something is there, or until nothing is under way that could bring it."""
+    beside = asyncio.all_tasks()
+    while beside and not await there():
         await asyncio.sleep(0)
+        beside = asyncio.all_tasks() - {asyncio.current_task()}
+    assert await there(), "it never came"
