@@ -24,7 +24,7 @@ from graph.store.port import Reader
 MOST: Final = 2**63 - 1
 """The largest whole number that is kept."""
 
-_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
 
 Check = Callable[[Reader, ViewerFacts, NodeId], Awaitable[Bot]]
 

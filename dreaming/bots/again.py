@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from dreaming.bots.turns import begin_turn
+from dreaming.bots.memory_bot import limits
+from dreaming.bots.turns import begin_turn, input_of
 from dreaming.jobs import ModelMaker
-from graph.model.errors import BadState
+from graph.model.errors import BadState, StoreError
 from graph.model.fields import Json
 from graph.model.ids import NodeId
 from graph.model.nodes.bots import Chat
 from graph.model.nodes.sessions import Turn
+from graph.rules.bot_budget import WAIT_S
 from graph.rules.bot_rewrite import TurnInput
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command, command
@@ -18,7 +20,7 @@ from graph.services.bots.chat_access import CHATS, find_turn, hold_chat, require
 from graph.services.bots.context import validate_references
 from graph.services.bots.pool import find_bot
 from graph.services.bots.readers import reads_in
-from graph.services.bots.turns import opened_input
+from graph.services.bots.turns import opened_input, resume_chat_turn
 from graph.services.deps import Deps
 from graph.services.idempotency import once, other_request
 
@@ -53,9 +55,12 @@ async def begin_once(
         "author": author,
     }
     asked |= {"characters": [len(part.text) for part in given.parts], "open": open_to_all}
-    repeated = await command(deps, caller, lambda cmd: _was_asked(cmd, key, asked))
-    if repeated:
-        await command(deps, caller, lambda cmd: _check_input(cmd, chat_id, turn, given))
+    try:
+        repeated = await command(deps, caller, lambda cmd: _was_asked(cmd, key, asked))
+        if repeated:
+            await command(deps, caller, lambda cmd: _check_input(cmd, chat_id, turn, given))
+    except StoreError:  # the host's work goes on (BM-181)
+        return given.for_model()
     try:
         return await begin_turn(
             deps,
@@ -75,27 +80,22 @@ async def begin_once(
 
 
 async def resume_turn(deps: Deps, models: ModelMaker, caller: Caller, *, chat_id: NodeId, turn: str) -> str:
-    """Go on with a turn that was begun, and return the input for the bot's model (BM-115).
+    """Go on with a turn that was begun, and return the input for the bot's model within 15 seconds (BM-115).
 
     Raises:
-        Forbidden, MissingObject: ``ChatNotFound``, ``TurnNotFound``.
-        BadState: the turn is over.
+        Forbidden, MissingObject, BadState: as `resume_chat_turn`.
+        StoreError: the store is away; the host knows the input, which nobody else can tell it then.
     """
-
-    async def there(cmd: Command) -> None:
-        await find_turn(cmd.writer, await hold_chat(cmd, chat_id), turn)
-
-    await command(deps, caller, there)
-    return await begin_turn(
-        deps, models, caller, chat_id=chat_id, turn=turn, operator=None, author="", input=TurnInput.of("")
-    )
+    until = limits(deps.clock, WAIT_S)
+    begun = await command(deps, caller, lambda cmd: resume_chat_turn(cmd, chat_id, turn))
+    return await input_of(deps, models, caller, begun, until)
 
 
 async def present_input(cmd: Command, chat_id: NodeId, turn: str) -> str:
     """Return the input of a turn, as its bot's model got it if that may still be; "" once the history is deleted.
 
     Raises:
-        Forbidden, MissingObject: as `resume_turn`.
+        Forbidden, MissingObject: ``ChatNotFound``, ``TurnNotFound``.
     """
     chat = await hold_chat(cmd, chat_id)
     found = await find_turn(cmd.writer, chat, turn)

@@ -73,7 +73,6 @@ async def begin_turn(
     """
     given = TurnInput.of(input)
     until = limits(deps.clock, WAIT_S)
-    begun: BegunTurn | None = None
     try:
         begun = await command(
             deps,
@@ -82,12 +81,16 @@ async def begin_turn(
                 cmd, chat_id, turn, operator=operator, author=author, given=given, open_to_all=open_to_all
             ),
         )
-        return begun.input.for_model(await _rewrite(deps, models, caller, begun, until))
     except StoreError:
-        return (given if begun is None else begun.input).for_model()
-    except NotFound:  # of what was not there before the turn began, the host is told
-        if begun is None:
-            raise
+        return given.for_model()
+    return await input_of(deps, models, caller, begun, until)
+
+
+async def input_of(deps: Deps, models: ModelMaker, caller: Caller, begun: BegunTurn, until: Limits) -> str:
+    """Return the input of a begun turn for the bot's model: as it was given where anything is in the way of more."""
+    try:
+        return begun.input.for_model(await _rewrite(deps, models, caller, begun, until))
+    except (StoreError, NotFound):  # bot or person may be gone meanwhile
         return begun.input.for_model()
 
 

@@ -194,9 +194,14 @@ def retagged(entry: BotEntry, topics: Iterable[str]) -> EntryChange | None:
 
 def renamed(entry: BotEntry, old: str, new: str) -> EntryChange | None:
     """Return the change that puts one topic in place of another; None if the entry has not got it (BM-92)."""
-    if old not in entry.tags or not bot_tags.is_topic(old) or not bot_tags.is_topic(new):
-        return None
-    return _with_tags(entry, (new if tag == old else tag for tag in entry.tags))
+    tags = bot_tags.renamed(entry.tags, old, new)
+    return None if tags is None else _with_tags(entry, tags)
+
+
+def renamed_draft(draft: EntryDraft, old: str, new: str) -> EntryDraft:
+    """Return a new entry with one topic in place of another; as it is if it has not got it (BM-92)."""
+    tags = bot_tags.renamed(draft.tags, old, new)
+    return draft if tags is None else replace(draft, tags=tags)
 
 
 def shared(entry: BotEntry, tag: str) -> EntryChange | None:

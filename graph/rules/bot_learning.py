@@ -214,7 +214,19 @@ class Learned:
         """Take changes in; none at all counts as dropped."""
         given = [change for change in changes if change is not None]
         self.dropped += not given
-        for change in given:
+        self._take(given)
+
+    def rename(self, old: str, new: str, entries: Iterable[BotEntry]) -> None:
+        """Put one topic in place of another in these entries, and in the new ones that the answer named before it."""
+        drafts = [bot_entries.renamed_draft(draft, old, new) for draft in self.drafts]
+        found = [bot_entries.renamed(entry, old, new) for entry in entries]
+        given = [change for change in found if change is not None]
+        self.dropped += not given and drafts == self.drafts
+        self.drafts = drafts
+        self._take(given)
+
+    def _take(self, changes: Iterable[EntryChange]) -> None:
+        for change in changes:
             self.changes.append(change)
             self.left[change.before.id] = bot_entries.after(change, self.at)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from graph.model.access import Rule
 from graph.model.errors import BadInput
@@ -20,6 +20,9 @@ from graph.rules import bot_tags
 
 MAX_OLD_CONTENT: Final = 100_000
 """Older versions kept longer contents than are made now."""
+
+AccessRecord: TypeAlias = tuple[str, ...] | None
+"""The rules on a link from an entry, encoded; all of them must pass. None is a missing proof."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,11 +187,24 @@ def is_entry_id(text: str) -> bool:
     return head == BotEntry.PREFIX and 1 <= len(body) <= 64 and body.isascii() and body.replace("-", "a").isalnum()
 
 
-def record_of(rule: Rule | None, *, is_there: bool) -> tuple[str, ...] | None:
+def record_of(rule: Rule | None, *, is_there: bool) -> AccessRecord:
     """Return the access record of a link from an old fact; None, a missing proof, if the item was not there."""
     return (rule.encode(),) if rule is not None and is_there else None
 
 
-def record_of_entry(source: str, present: Collection[str]) -> tuple[str, ...] | None:
+def record_of_entry(source: str, present: Collection[str]) -> AccessRecord:
     """Return the record of a link from an old conclusion: nothing of its own, or a missing proof for a gap."""
     return () if source in present else None
+
+
+def record_of_all(records: Iterable[AccessRecord]) -> AccessRecord:
+    """Return the record of a source that an entry names once or several times: every one of its rules must pass.
+
+    One missing proof among them is a missing proof (BM-42, BM-163).
+
+    >>> record_of_all([("a",), ("b",), ("a",)]), record_of_all([("a",), None])
+    (('a', 'b'), None)
+    """
+    given = list(records)
+    known = [record for record in given if record is not None]
+    return tuple(dict.fromkeys(rule for record in known for rule in record)) if len(known) == len(given) else None

@@ -72,6 +72,17 @@ def kept_topics(proposed: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(topic for topic in proposed if is_topic(topic)))[:MAX_TOPICS]
 
 
+def renamed(tags: Collection[str], old: str, new: str) -> tuple[str, ...] | None:
+    """Return the tags with one topic in place of another; None if it is not among them, or either is no topic (BM-92).
+
+    >>> renamed(["org:o", "rain", "trip"], "trip", "rain"), renamed(["org:o"], "org:o", "trip")
+    (('org:o', 'rain'), None)
+    """
+    if old not in tags or not is_topic(old) or not is_topic(new):
+        return None
+    return in_order(new if tag == old else tag for tag in tags)
+
+
 def topics_of(tags: Iterable[str]) -> tuple[str, ...]:
     """Return the topics among the tags."""
     return tuple(tag for tag in tags if not is_service(tag))

@@ -41,6 +41,8 @@ class BotQueries:
             found = await log_of(ctx.session, ctx.id(bot_id), limit=min(max(most, 1), MAX_LOG_LIMIT), before=before)
             if not 1 <= most <= MAX_LOG_LIMIT:
                 raise InvalidRequest(f"limit is 1 to {MAX_LOG_LIMIT}", path="limit")
+            if before is not None and before < 0:
+                raise InvalidRequest("a version is at least 0", path="before")
         return [BotMemoryChange.from_domain(info, change) for change in found]
 
     @strawberry.field(description="For who may write the bot; a linked bot has none of its own.")

@@ -172,5 +172,4 @@ async def _rename(reads: PoolReads, learned: Learned, proposal: RenameTopic) -> 
     """Rename a topic in all entries that the run's reader may see, of every status, without opening one (BM-92)."""
     found = {entry.id: entry for entry in await reads.entries(tagged([proposal.old]))}
     seen = await reads.some(list(learned.left))
-    now = learned.now({**found, **seen})
-    learned.add_changes([bot_entries.renamed(entry, proposal.old, proposal.new) for entry in now.values()])
+    learned.rename(proposal.old, proposal.new, learned.now({**found, **seen}).values())

@@ -16,12 +16,15 @@ from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.bots import BotEntry, BotPool, Layer
 from graph.rules import bot_tags
 from graph.rules.bot_old_memory import (
+    AccessRecord,
     OldChange,
     OldEntry,
     OldMemory,
+    OldSource,
     access_rule,
     item_id,
     record_of,
+    record_of_all,
     record_of_entry,
 )
 from graph.services.access.commands import Command
@@ -138,17 +141,22 @@ class _Entries:
         return [edge for entry in fresh for edge in self._links_of(entry, present, there)]
 
     def _links_of(self, entry: OldEntry, present: Collection[str], there: Collection[NodeId]) -> Iterable[Edge]:
+        records: dict[tuple[EdgeType, NodeId], list[AccessRecord]] = {}
         for source in entry.sources:
-            if source.entry:
-                kept = record_of_entry(source.entry, present)
-                target = NodeId(source.entry)
-                yield Edge(type=EdgeType.DERIVED_FROM, source=NodeId(entry.id), target=target, record=kept)
-                continue
-            target = item_id(self._workspace, source.chat, source.item)
-            bot = self.pool.bot_id
-            rule = None if source.access is None else access_rule(self._workspace, bot, source.access)
-            kept = record_of(rule, is_there=target in there)
-            yield Edge(type=EdgeType.CITES, source=NodeId(entry.id), target=target, record=kept)
+            link, record = self._link(source, present, there)
+            records.setdefault(link, []).append(record)
+        for (kind, target), given in records.items():
+            yield Edge(type=kind, source=NodeId(entry.id), target=target, record=record_of_all(given))
+
+    def _link(
+        self, source: OldSource, present: Collection[str], there: Collection[NodeId]
+    ) -> tuple[tuple[EdgeType, NodeId], AccessRecord]:
+        """Return where a source leads, and the access record that it brings."""
+        if source.entry:
+            return (EdgeType.DERIVED_FROM, NodeId(source.entry)), record_of_entry(source.entry, present)
+        target = item_id(self._workspace, source.chat, source.item)
+        rule = None if source.access is None else access_rule(self._workspace, self.pool.bot_id, source.access)
+        return (EdgeType.CITES, target), record_of(rule, is_there=target in there)
 
     def _entry(self, old: OldEntry) -> BotEntry:
         id_ = NodeId(old.id)

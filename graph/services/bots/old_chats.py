@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from graph.model.access import SystemScope
+from graph.model.access import Clause, SystemScope
 from graph.model.errors import AlreadyExists, NotFound
 from graph.model.fields import Node
 from graph.model.ids import NodeId, WorkspaceId, hosted_id, node_id
@@ -20,7 +20,7 @@ from graph.model.sealed import Sealed
 from graph.rules import bot_tags
 from graph.rules.bot_old_memory import OldConfession, OldEnrichment, OldItem, OldMemory, item_id
 from graph.rules.guarding import guard_of, own_audience
-from graph.services.bots.chat_access import rules_of_chat, text_place, turn_id
+from graph.services.bots.chat_access import rules_of_chat, rules_of_records, text_place, turn_id
 from graph.services.deps import Deps
 from graph.store.port import Writer
 
@@ -56,7 +56,7 @@ class OldChats:
             for chat in old.chats
         ]
         await self._check_named(wanted)
-        return await self._put_fresh(wanted, {chat.id: chat for chat in wanted})
+        return await self._put_fresh([(chat, rules_of_chat(chat)) for chat in wanted])
 
     async def items(self, old: OldMemory) -> int:
         """Take in items, without their texts; return how many were new.
@@ -75,8 +75,7 @@ class OldChats:
         every: tuple[OldConfession | OldEnrichment, ...] = (*old.confessions, *old.enrichments)
         chats = await self._held({self._chat_id(one.chat) for one in every})
         in_chat = [(one, chats[self._chat_id(one.chat)]) for one in every]
-        wanted = [self._record(one, chat) for one, chat in in_chat]
-        return await self._put_fresh(wanted, {node.id: chat for node, (_, chat) in zip(wanted, in_chat, strict=True)})
+        return await self._put_fresh([(self._record(one, chat), rules_of_records(chat)) for one, chat in in_chat])
 
     @property
     def _workspace(self) -> WorkspaceId:
@@ -109,7 +108,7 @@ class OldChats:
     async def _items_of(self, chat: Chat, items: Sequence[OldItem]) -> int:
         """Take in the items of one chat; what was read of it stays read, for these have no text to learn from."""
         wanted = [self._item(chat, item, chat.item_seq + place) for place, item in enumerate(items, 1)]
-        added = await self._put_fresh(wanted, dict.fromkeys((one.id for one in wanted), chat))
+        added = await self._put_fresh([(one, rules_of_chat(chat)) for one in wanted])
         if added:
             last = chat.item_seq + len(wanted)
             read = {"read_seq": last} if chat.read_seq == chat.item_seq else {}
@@ -159,14 +158,14 @@ class OldChats:
             entries=old.entries,
         )
 
-    async def _put_fresh(self, nodes: Sequence[Node], chats: Mapping[NodeId, Chat]) -> int:
-        """Write the nodes that are not there yet, each readable by who reads its chat; return how many."""
-        found = await self.writer.get(IMPORT, [node.id for node in nodes])
+    async def _put_fresh(self, wanted: Sequence[tuple[Node, Clause]]) -> int:
+        """Write the nodes that are not there yet, each with the rules of who may read it; return how many."""
+        found = await self.writer.get(IMPORT, [node.id for node, _ in wanted])
         if any(node.pool != self.pool.id for node in found.values()):
             raise AlreadyExists("the id of a chat is taken elsewhere", kind=Chat.__name__, key_fields=("id",))
-        fresh = {node.id: node for node in nodes if node.id not in found}
-        guards = [guard_of(node, rules_of_chat(chats[node.id])) for node in fresh.values()]
-        await self.writer.put(list(fresh.values()))
+        fresh = {node.id: (node, rules) for node, rules in wanted if node.id not in found}
+        guards = [guard_of(node, rules) for node, rules in fresh.values()]
+        await self.writer.put([node for node, _ in fresh.values()])
         await self.writer.guard(guards)
         await self.writer.admit([own_audience(guard) for guard in guards])
         return len(fresh)

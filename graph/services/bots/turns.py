@@ -113,6 +113,17 @@ async def begin_chat_turn(
     return BegunTurn(chat=chat, turn=made, input=given)
 
 
+async def resume_chat_turn(cmd: Command, chat_id: NodeId, turn: str) -> BegunTurn:
+    """Return a turn that was begun, for a host that goes on with it; its input is empty once the history is deleted.
+
+    Raises:
+        Forbidden, MissingObject: as `hold_chat`; ``TurnNotFound``.
+        BadState: the turn is over.
+    """
+    chat = await hold_chat(cmd, chat_id)
+    return await _again(cmd, chat, await find_turn(cmd.writer, chat, turn), TurnInput.of(""))
+
+
 async def complete_turn(cmd: Command, chat_id: NodeId, turn: str, failed: bool = False) -> Turn:
     """End a turn, and let the learning that was asked for in it begin; ending it again changes nothing.
 

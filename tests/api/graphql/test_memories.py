@@ -201,9 +201,8 @@ async def test_a_person_reads_and_edits_his_own_bot_memory(bots: BotRoom, client
     assert told(await u_9.run(forget, b=bot, id=gid(NodeId("mem_0000000000000000")))) == foreign
     wrong = told(await u_1.run(remember, b=bot, t=["for:bot"]))
     assert wrong == {"code": "InvalidRequest", "path": "tags", "status": 400}
-    assert (
-        told(await u_1.run(log.replace("botId: $b", f"botId: $b, limit: {LOG_LIMIT * 100}"), b=bot))["path"] == "limit"
-    )
+    for page, path in ((f"limit: {LOG_LIMIT * 100}", "limit"), ("limit: 0", "limit"), ("before: -1", "before")):
+        assert told(await u_1.run(log.replace("botId: $b", f"botId: $b, {page}"), b=bot))["path"] == path
 
 
 @pytest.mark.req("AD-22", "AD-23", "AD-24", "BM-120", "BM-155", "BM-178")

@@ -43,6 +43,35 @@ async def test_an_entry_shows_as_the_contract_writes_it(room: BotRoom, u_1: Rest
     assert id_.islower()
 
 
+@pytest.mark.req("BM-11", "BM-12", "BM-13", "BM-26", "BM-27", "BM-29", "BM-30", "BM-33", "BM-34", "BM-59")
+async def test_an_observation_shows_its_entries_its_confidence_and_the_tags_of_all_its_sources(
+    room: BotRoom, u_1: Rest
+) -> None:
+    private = await room.fact("Private.", await room.item("chat_61", "i-1", app="calendar"), topics=["trip"])
+    shared = await room.group_fact("Shared.", operator="u_2")
+    pinned = (await u_1.remember("Pinned.")).body["entry"]["id"]
+    concluded = await room.observe("From both.", private, shared, confidence=1, topics=["rain", "a-1"])
+
+    shown = {entry["id"]: entry for entry in await u_1.memory()}
+    at = room.deps.now()
+    assert shown[concluded] == {
+        "id": concluded,
+        "layer": "observation",
+        "content": "From both.",
+        "tags": [
+            *("from:u_1", "from:u_2", "for:person:u_1", "org:o_4", "chat:chat_61", "chat:chat_70"),
+            *("channel:ch_5", "app:calendar", "a-1", "rain"),
+        ],
+        "sources": [{"entry": private}, {"entry": shared}],
+        "status": "active",
+        "confidence": 1,
+        "createdAt": at,
+        "updatedAt": at,
+    }
+    assert shown[shared]["tags"] == ["from:u_2", "for:channel:ch_5", "org:o_4", "chat:chat_70", "channel:ch_5"]
+    assert [id_ for id_ in (private, shared, pinned) if "confidence" in shown[id_]] == []
+
+
 @pytest.mark.req("BM-1", "BM-2", "BM-5", "BM-6", "BM-9", "BM-23")
 async def test_one_pool_is_fed_by_all_chats_of_a_bot_and_by_no_other_surface(room: BotRoom, u_1: Rest) -> None:
     private, shared = await room.fact("From a private chat."), await room.group_fact("From a channel.")
@@ -174,10 +203,18 @@ async def test_the_log_tells_of_what_the_caller_sees_newest_first(room: BotRoom,
     assert (await u_2.log())[0]["entries"] == [shared]
     assert [change["version"] for change in await u_1.log("limit=2")] == [4, 3]
     assert [change["version"] for change in await u_1.log("limit=1&before=3")] == [2]
+    assert len(await u_1.log(f"limit=1000&before={2**63 - 1}")) == 4
+    assert await u_1.log("before=0") == []
 
 
 @pytest.mark.req("BM-143", "BM-179")
-@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "limit=", "before=-1", "before=1.5", "limit=٣"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("limit=0", "limit=1001", "limit=x", "limit=", "limit=٣", "limit=%2B1"),
+        *("before=-1", "before=1.5", f"before={2**63}"),
+    ],
+)
 async def test_a_page_of_the_log_out_of_range_is_refused(u_1: Rest, query: str) -> None:
     reply = await u_1.send("GET", f"/log?{query}")
 

@@ -225,6 +225,27 @@ async def test_topics_are_all_that_a_model_writes_of_tags(talk: BotTalk) -> None
     assert entry.tags[4:] == (*(f"t-{n:02}" for n in range(19)), "trip")
 
 
+@pytest.mark.req("BM-92")
+async def test_a_renamed_topic_is_nowhere_left_not_even_in_what_the_answer_adds(talk: BotTalk, room: BotRoom) -> None:
+    known = await room.fact("The ferry leaves at six.", topics=["trip"])
+    await talk.turn("t1", "Bring a coat.", "Bring a tent.")
+    talk.learns(
+        fact("Bring a coat.", "t1-1", topics=["trip"]),
+        observe("Get up early.", known),
+        {"_tag": "Retag", "id": known, "topics": ["ferry", "trip"]},
+        {"_tag": "RenameTopic", "from": "trip", "to": "travel"},
+        fact("Bring a tent.", "t1-2", topics=["travel"]),
+    )
+    await talk.learn()
+    topics = {content: entry.tags[4:] for content, entry in (await talk.contents()).items()}
+    assert topics == {
+        "The ferry leaves at six.": ("ferry", "travel"),
+        "Bring a coat.": ("travel",),
+        "Get up early.": (),
+        "Bring a tent.": ("travel",),
+    }
+
+
 @pytest.mark.req("BM-94")
 async def test_an_observation_rests_on_the_context_of_its_run(talk: BotTalk, room: BotRoom) -> None:
     f1 = await room.fact("Write the changelog first.")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from graph.model.access import SystemScope
 from graph.model.errors import AlreadyExists, BadInput, Forbidden, MissingObject, NotFound, RootwardError
+from graph.model.fields import Node
 from graph.model.ids import NodeId, hosted_id
 from graph.model.nodes.bots import BotEntry, BotLogRow, BotPool, Chat, ChatItem, Confession, Enrichment
+from graph.model.nodes.people import Right
 from graph.model.nodes.work import AuditRecord
 from graph.rules.bot_old_memory import OldMemory
 from graph.services.access.commands import command
@@ -39,6 +42,23 @@ async def test_an_old_fact_shows_to_whom_its_records_admit(room: BotRoom) -> Non
     assert await shown(room, "u_2") == ["mem_all", "mem_group"]
     await room.members("u_2")
     assert await shown(room, "u_1") == ["mem_all", "mem_mine", "mem_wider"]
+
+
+@pytest.mark.req("BM-42", "BM-48", "BM-163")
+async def test_of_a_source_that_is_named_twice_every_record_must_pass(room: BotRoom) -> None:
+    def twice(id_: str, one: str | None, other: str | None) -> dict[str, Any]:
+        return {**fact(id_, tags=["for:bot"]), "sources": [source("i-08", one), source("i-08", other)]}
+
+    await room.take_in(
+        ITEM,
+        twice("mem_same", "bot", "bot"),
+        twice("mem_narrow", "person:u_1", "bot"),
+        twice("mem_nobody", "person:u_2", "person:u_1"),
+        twice("mem_unproved", None, "bot"),
+    )
+
+    assert await shown(room, "u_1") == ["mem_narrow", "mem_same"]
+    assert await shown(room, "u_2") == ["mem_same"]
 
 
 @pytest.mark.req("BM-163", "BM-164", "BM-165", "BM-166")
@@ -168,6 +188,19 @@ async def test_old_confessions_and_enrichments_are_sealed_and_may_lack_the_origi
     assert "stuck" not in repr(confession) + repr(enrichment)
 
 
+@pytest.mark.req("BM-171", "AD-21")
+async def test_old_records_of_a_group_chat_are_for_who_may_read_the_chat(room: BotRoom) -> None:
+    await room.take_in(*({**record, "chat": "chat_70", "entries": []} for record in records()))
+    async with room.deps.store.reading() as reader:
+        kinds: tuple[type[Node], ...] = (Confession, Enrichment)
+        ids = [node.id for kind in kinds for node in (await reader.find(ALL, Find(kind=kind))).nodes]
+    assert len(ids) == 2
+
+    assert await opened(room, "u_2", ids) == set(), "being in the group is no right on its chat"
+    await room.world.grant(room.person("u_2"), Right.READ, room.chat_id("chat_70"))
+    assert await opened(room, "u_2", ids) == set(ids)
+
+
 @pytest.mark.req("BM-159")
 async def test_old_items_are_not_learned_anew(room: BotRoom) -> None:
     await room.take_in(ITEM, {**ITEM, "id": "i-09"})
@@ -215,6 +248,12 @@ async def shown(room: BotRoom, who: str) -> list[str]:
     """Return the ids that a person sees, in byte order."""
     view, _ = await read(room.deps, room.caller(who), lambda session: memory_of(session, room.bot.id))
     return sorted(entry["id"] for entry in view.entries)
+
+
+async def opened(room: BotRoom, who: str, ids: Sequence[NodeId]) -> set[NodeId]:
+    """Return which of some nodes a person may see."""
+    found, _ = await read(room.deps, room.caller(who), lambda session: session.open(ids))
+    return set(found)
 
 
 async def logged(room: BotRoom) -> tuple[LogChange, ...]:
