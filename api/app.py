@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.adapters.memory import Tidy
 from api.auth import Authenticator
 from api.console.routes import console_routes
 from api.downloads import BlobEndpoint
@@ -34,6 +33,7 @@ from api.patience import Patience
 from api.rest.kit import Kit
 from api.rest.routes import surface_routes
 from api.settings import Settings
+from api.tidying import Tidy
 from api.unmatched import unmatched
 from dreaming.jobs import ModelMaker, no_models
 from dreaming.sandbox.rules import SandboxRules

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection, Request
 
 CONVERSATION_HEADER = "rootward-conversation"
 """Names the conversation in which an agent reads (KN-56)."""
+
+_DIGITS: Final = 18
+"""So many digits of a length are read; any that has more is over every limit."""
 
 
 class TooLarge(Exception):
@@ -22,14 +28,23 @@ def request_id_of(connection: HTTPConnection) -> str:
     return str(connection.scope.get("state", {}).get("request_id", ""))
 
 
+def declared_length(headers: Headers) -> int | None:
+    """Return how many bytes a body is said to have; None where nothing is said, or no number.
+
+    >>> [declared_length(Headers(given)) for given in ({"content-length": "12"}, {"content-length": "\u00b2"}, {})]
+    [12, None, None]
+    """
+    said = headers.get("content-length", "")[:_DIGITS]
+    return int(said) if said.isascii() and said.isdigit() else None
+
+
 async def body_of(request: Request, limit: int) -> bytes:
     """Return the body of a request.
 
     Raises:
         TooLarge: it is longer than `limit` bytes; the rest is not read.
     """
-    declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
+    if (declared_length(request.headers) or 0) > limit:
         raise TooLarge
     parts, size = [], 0
     async for part in request.stream():

@@ -20,7 +20,7 @@ from api.errors import headers_of, row_of
 from api.graphql.execution import Executor, GraphQLRequest
 from api.graphql.media import GRAPHQL, answer_headers, media_of, status_of
 from api.graphql.media import JSON as JSON_TYPE
-from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
+from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of, declared_length
 from graph.model.errors import BadInput, RootwardError
 from graph.services.access.caller import Caller
 
@@ -92,8 +92,8 @@ class GraphQLEndpoint:
 
     async def _upload(self, request: Request) -> GraphQLRequest:
         """Read the GraphQL multipart request form: `operations`, `map`, then one file."""
-        declared = request.headers.get("content-length", "")
-        if not declared.isdigit() or int(declared) > self.limits.upload + FORM_OVERHEAD:
+        declared = declared_length(request.headers)
+        if declared is None or declared > self.limits.upload + FORM_OVERHEAD:
             raise TooLarge
         try:
             form = await request.form(max_files=1, max_fields=2, max_part_size=FORM_OVERHEAD)

@@ -43,6 +43,7 @@ _STATES: Final = {
     502: "ModelFailed: the model failed and nothing changed",
     503: "Unavailable: try again after `Retry-After` seconds; without it, look whether it was done",
 }
+_ETAG: Final = {"description": "of this version, for If-Match and If-None-Match", "schema": {"type": "string"}}
 ALWAYS: Final = (401, 404, 405, 429, 503)
 """States that every route may answer with."""
 WITH_BODY: Final = (400, 403, 409, 413, 415)
@@ -65,12 +66,14 @@ class Operation:
     Attributes:
         gives: shape of the answer; None: it has no body.
         takes: shape of the body, if it has one.
+        optional: whether the body may be left out.
         done: state of success.
         failure: shape of what an error answers with.
         also: shapes of further states of success, where they differ from `gives`.
         errors: the other states, also of success; 304 and 428 bring the header with them that they answer.
         query: parameters of the query string, with their schemas; ``required`` beside them if they must be there.
         tag: whether `If-Match` must be there where 428 is among the errors.
+        etag: whether success, and 304, bring the tag of a version.
         media: what the answer is if it is no JSON.
         signed_in: whether it takes a credential.
     """
@@ -78,12 +81,14 @@ class Operation:
     summary: str
     gives: type[BaseModel] | None
     takes: type[BaseModel] | None = None
+    optional: bool = False
     done: int = 200
     failure: type[BaseModel] = Error
     also: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
     errors: Sequence[int] = ALWAYS
     query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tag: bool = True
+    etag: bool = False
     media: str = _JSON
     signed_in: bool = True
 
@@ -145,19 +150,23 @@ def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
     }
     made: dict[str, Any] = {
         "summary": operation.summary,
-        "responses": {
-            str(state): {"description": _STATES[state], **({"content": content} if content else {})}
-            for state, content in answers.items()
-        },
+        "responses": {str(state): _answer(operation, state, content) for state, content in answers.items()},
     }
     if operation.takes is not None:
-        made["requestBody"] = {"required": True, "content": _content(operation.takes, _JSON, refs)}
+        made["requestBody"] = {"required": not operation.optional, "content": _content(operation.takes, _JSON, refs)}
     parameters = [*_headers(operation), *(_in("query", name, schema) for name, schema in operation.query.items())]
     if parameters:
         made["parameters"] = parameters
     if not operation.signed_in:
         made["security"] = []
     return made
+
+
+def _answer(operation: Operation, state: int, content: Mapping[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {"description": _STATES[state]}
+    if operation.etag and state < 400:
+        said["headers"] = {"ETag": _ETAG}
+    return {**said, "content": content} if content else said
 
 
 def _shape(operation: Operation, state: int) -> type[BaseModel] | None:

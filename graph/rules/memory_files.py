@@ -96,8 +96,8 @@ def _described(block: str, limits: MemoryLimits) -> str | None:
 
 def _mapping(block: str) -> yaml.MappingNode:
     try:
-        if not _is_tame(block):
-            raise invalid("content", "has frontmatter without aliases, and not nested deeply")
+        if _is_deep(block):
+            raise invalid("content", "has frontmatter that is not nested deeply")
         node = yaml.compose(block, yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError):  # the last two: escapes of characters that there are not
         raise invalid("content", "has frontmatter that is YAML") from None
@@ -106,11 +106,14 @@ def _mapping(block: str) -> yaml.MappingNode:
     return node
 
 
-def _is_tame(block: str) -> bool:
-    """Return whether the block grows in no way when it is read: no aliases, no deep nesting."""
+def _is_deep(block: str) -> bool:
+    """Return whether the block is nested so deeply that composing it might exhaust the stack.
+
+    Aliases are harmless: nodes are composed and never made into values, so that each stays the one node it names.
+    """
     depth = 0
     for event in yaml.parse(block, yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent) or depth > _MAX_DEPTH:
-            return False
-    return True
+        if depth > _MAX_DEPTH:
+            return True
+    return False

@@ -61,6 +61,7 @@ _FIELDS: Final[Mapping[str, str]] = {
     "text": "invalid_text",
     "query": "invalid_text",
     "cursor": "invalid_cursor",
+    "record_id": "record_not_found",
 }
 _MISSING: Final[Mapping[str, str]] = {
     "memory": "memory_deleted",

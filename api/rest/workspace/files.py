@@ -89,7 +89,7 @@ async def _get(call: WCall) -> Response:
 
 async def _create(call: WCall) -> Response:
     id_ = (await opened(call, Right.RUN, MemoryKind.FILE)).id
-    body = await call.body(NewFileBody)
+    body = await call.body(NewFileBody, limit=call.deps.memory_limits.max_file_bytes)
     file = await changed(
         call, id_, Right.RUN, lambda cmd, memory: create_file(cmd, memory, actor_of(cmd), body.path, body.content)
     )
@@ -99,7 +99,7 @@ async def _create(call: WCall) -> Response:
 async def _put(call: WCall) -> Response:
     id_ = (await opened(call, Right.RUN, MemoryKind.FILE)).id
     tags = call.if_match()
-    body = await call.body(ContentBody)
+    body = await call.body(ContentBody, limit=call.deps.memory_limits.max_file_bytes)
     path = _path(call)
     file = await changed(
         call,

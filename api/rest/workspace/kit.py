@@ -93,13 +93,16 @@ class WCall(Call):
         given = ",".join(self.request.headers.getlist("if-none-match"))
         return tag in {one.strip().removeprefix("W/") for one in given.split(",")}
 
-    async def body(self, shape: type[B], *, most: int = MAX_BODY_BYTES, limit: int | None = None) -> B:
+    async def body(
+        self, shape: type[B], *, most: int = MAX_BODY_BYTES, limit: int | None = None, optional: bool = False
+    ) -> B:
         """Return the body in a shape.
 
         Args:
             shape: that it must have.
             most: so many bytes are read.
             limit: what a refusal names, if it is another number.
+            optional: no body at all is one without fields.
 
         Raises:
             WorkspaceRefused: ``invalid_argument`` at the field, ``payload_too_large``.
@@ -108,6 +111,8 @@ class WCall(Call):
             raw = await body_of(self.request, most)
         except TooLarge:
             raise WorkspaceRefused("payload_too_large", "the body is too large", limit=limit or most) from None
+        if optional and not raw:
+            raw = b"{}"
         if len(raw) <= _QUICK_BYTES:
             return _shaped(raw, shape)
         return await asyncio.to_thread(_shaped, raw, shape)  # it takes long enough for others to notice
@@ -121,12 +126,20 @@ class WCall(Call):
         Raises:
             WorkspaceRefused: ``invalid_argument`` at `limit`, ``invalid_cursor``.
         """
+        limit, cursor = self.limit(), self.query("cursor")
+        return Asked(limit=limit, after=None if cursor is None else _place(cursor, bound))
+
+    def limit(self) -> int:
+        """Return how much of a collection is asked for (FM-8).
+
+        Raises:
+            WorkspaceRefused: ``invalid_argument`` at `limit`.
+        """
         text = self.query("limit")
         limit = DEFAULT_LIMIT if text is None else number(text)
         if not 1 <= limit <= MAX_LIMIT:
             raise invalid("limit", f"takes 1 to {MAX_LIMIT}")
-        cursor = self.query("cursor")
-        return Asked(limit=limit, after=None if cursor is None else _place(cursor, bound))
+        return limit
 
 
 def _shaped(raw: bytes, shape: type[B]) -> B:
@@ -191,8 +204,8 @@ def _place(cursor: str, bound: Sequence[object]) -> After:
         raise WorkspaceRefused("invalid_cursor", "take the cursor of this very collection") from None
 
 
-_REFUSALS: Final = {500: "internal"}
-"""The code of a refusal that is no error of the core, where it is not ``invalid_argument``."""
+_REFUSALS: Final = {405: "method_not_allowed", 500: "internal"}
+"""The code of a refusal that is no error of the core, where it is not ``invalid_argument``, which names a field."""
 
 
 def failed(error: RootwardError | Refused, request_id: str) -> Response:

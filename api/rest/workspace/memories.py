@@ -76,12 +76,12 @@ async def _get(call: WCall) -> Response:
 
 
 async def _list(call: WCall) -> Response:
-    kind, type_ = call.query("kind"), call.query("type")
-    bound = ("memories", tuple(call.request.query_params.getlist("label")), kind, type_)
+    given, kind, type_ = call.request.query_params.getlist("label"), call.query("kind"), call.query("type")
+    bound = ("memories", tuple(sorted(given)), kind, type_)
 
     async def look(reading: Reading) -> Any:
         require_some(reading)
-        labels, asked = label_filters(call.request.query_params.getlist("label")), call.page(*bound)
+        labels, asked = label_filters(given), call.page(*bound)
         return await list_memories(reading, labels=labels, kind=kind, type_=type_, first=asked.limit, after=asked.after)
 
     page, _ = await read(call.deps, call.caller, look)

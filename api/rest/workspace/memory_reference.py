@@ -202,16 +202,20 @@ REFERENCE: Reference = {
             takes=NewMemoryBody,
             gives=WorkspaceMemoryView,
             done=201,
+            etag=True,
             failure=Failure,
             errors=CHANGE_STATES,
         ),
     },
     MEMORY: {
-        "GET": Operation(summary="Read a memory", gives=WorkspaceMemoryView, failure=Failure, errors=READ_STATES),
+        "GET": Operation(
+            summary="Read a memory", gives=WorkspaceMemoryView, etag=True, failure=Failure, errors=READ_STATES
+        ),
         "PATCH": Operation(
             summary="Change a memory; needs If-Match",
             takes=MemoryPatch,
             gives=WorkspaceMemoryView,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),
@@ -236,6 +240,7 @@ REFERENCE: Reference = {
             takes=NewFileBody,
             gives=MemoryFileView,
             done=201,
+            etag=True,
             failure=Failure,
             errors=CHANGE_STATES,
         ),
@@ -245,16 +250,20 @@ REFERENCE: Reference = {
             summary="Move a file; needs If-Match",
             takes=MoveBody,
             gives=MemoryFileView,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         )
     },
     FILE: {
-        "GET": Operation(summary="Read a file", gives=MemoryFileView, failure=Failure, errors=(304, *LIST_STATES, 409)),
+        "GET": Operation(
+            summary="Read a file", gives=MemoryFileView, etag=True, failure=Failure, errors=(304, *LIST_STATES, 409)
+        ),
         "PUT": Operation(
             summary="Replace the content of a file; needs If-Match",
             takes=ContentBody,
             gives=MemoryFileView,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),
@@ -294,6 +303,7 @@ REFERENCE: Reference = {
         "POST": Operation(
             summary="Put back what a change replaced; needs If-Match if a file is at the path",
             gives=RestoredView,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
             tag=False,
@@ -305,7 +315,7 @@ REFERENCE: Reference = {
             gives=AuditPage,
             failure=Failure,
             errors=LIST_STATES,
-            query={**PAGE, "target_id": _text("of a memory, file, provider or thread")},
+            query={**PAGE, "target_id": _text("of a memory, file, thread or sandbox")},
         )
     },
 }

@@ -82,18 +82,20 @@ REFERENCE: Reference = {
             takes=NewProviderBody,
             gives=MemoryProviderView,
             done=201,
+            etag=True,
             failure=Failure,
             errors=CHANGE_STATES,
         ),
     },
     PROVIDER: {
         "GET": Operation(
-            summary="Read a memory provider", gives=MemoryProviderView, failure=Failure, errors=READ_STATES
+            summary="Read a memory provider", gives=MemoryProviderView, etag=True, failure=Failure, errors=READ_STATES
         ),
         "PATCH": Operation(
             summary="Change a memory provider, or switch it off; needs If-Match",
             takes=ProviderPatch,
             gives=MemoryProviderView,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),

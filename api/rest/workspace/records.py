@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from api.rest.workspace.kit import DEFAULT_LIMIT, MAX_LIMIT, WCall, WHandler, answer, invalid, number
+from api.rest.workspace.kit import WCall, WHandler, answer
 from api.rest.workspace.memories import opened
 from api.rest.workspace.record_shapes import RECORD, RECORDS, SEARCH, RecordBody, RecordQuery, record_json
 from graph.model.nodes.people import Right
@@ -25,11 +25,8 @@ def table() -> Mapping[str, Mapping[str, WHandler]]:
 
 async def _list(call: WCall) -> Response:
     memory = await _opened(call, Right.READ)
-    text = call.query("limit")
-    limit = DEFAULT_LIMIT if text is None else number(text)
-    if not 1 <= limit <= MAX_LIMIT:
-        raise invalid("limit", f"takes 1 to {MAX_LIMIT}")
-    page = await backend_of(call.deps, memory).list(memory, limit=limit, cursor=call.query("cursor"))
+    limit, cursor = call.limit(), call.query("cursor")
+    page = await backend_of(call.deps, memory).list(memory, limit=limit, cursor=cursor)
     return answer({"items": [record_json(record) for record in page.records], "next_cursor": page.next_cursor})
 
 

@@ -147,21 +147,33 @@ REFERENCE: Reference = {
         "POST": Operation(
             summary="Make a thread",
             takes=NewThreadBody,
+            optional=True,
             gives=ThreadShape,
             done=201,
+            etag=True,
             failure=Failure,
             errors=CHANGE_STATES,
         ),
     },
-    THREAD: {"GET": Operation(summary="Read a thread", gives=ThreadShape, failure=Failure, errors=READ_STATES)},
+    THREAD: {
+        "GET": Operation(summary="Read a thread", gives=ThreadShape, etag=True, failure=Failure, errors=READ_STATES)
+    },
     ARCHIVE: {
         "POST": Operation(
-            summary="Archive a thread, which removes its mounts", gives=ThreadShape, failure=Failure, errors=_ACT
+            summary="Archive a thread, which removes its mounts",
+            gives=ThreadShape,
+            etag=True,
+            failure=Failure,
+            errors=_ACT,
         )
     },
     UNARCHIVE: {
         "POST": Operation(
-            summary="Take a thread back; mounts stay removed", gives=ThreadShape, failure=Failure, errors=_ACT
+            summary="Take a thread back; mounts stay removed",
+            gives=ThreadShape,
+            etag=True,
+            failure=Failure,
+            errors=_ACT,
         )
     },
     COMPACT: {
@@ -174,12 +186,15 @@ REFERENCE: Reference = {
         )
     },
     MOUNTS: {
-        "GET": Operation(summary="List the mounts of a thread", gives=MountPage, failure=Failure, errors=READ_STATES),
+        "GET": Operation(
+            summary="List the mounts of a thread", gives=MountPage, etag=True, failure=Failure, errors=READ_STATES
+        ),
         "POST": Operation(
             summary="Mount a memory; needs If-Match of the thread",
             takes=MountBody,
             gives=MountView,
             done=201,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),
@@ -189,6 +204,7 @@ REFERENCE: Reference = {
             summary="Change a mount; needs If-Match of the thread",
             takes=MountPatch,
             gives=MountView,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),
@@ -196,6 +212,7 @@ REFERENCE: Reference = {
             summary="Remove a mount; needs If-Match of the thread",
             gives=None,
             done=204,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),
@@ -206,16 +223,18 @@ REFERENCE: Reference = {
             takes=NewAgentBody,
             gives=AgentShape,
             done=201,
+            etag=True,
             failure=Failure,
             errors=CHANGE_STATES,
         )
     },
     AGENT: {
-        "GET": Operation(summary="Read an agent", gives=AgentShape, failure=Failure, errors=READ_STATES),
+        "GET": Operation(summary="Read an agent", gives=AgentShape, etag=True, failure=Failure, errors=READ_STATES),
         "PATCH": Operation(
             summary="Change an agent; needs If-Match",
             takes=AgentPatch,
             gives=AgentShape,
+            etag=True,
             failure=Failure,
             errors=TAGGED_STATES,
         ),
@@ -243,8 +262,10 @@ REFERENCE: Reference = {
         "POST": Operation(
             summary="Make a thread out of the history of a run",
             takes=ForkBody,
+            optional=True,
             gives=ThreadShape,
             done=201,
+            etag=True,
             failure=Failure,
             errors=CHANGE_STATES,
         )

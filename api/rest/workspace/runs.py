@@ -75,7 +75,7 @@ async def _complete(call: WCall) -> Response:
 
 async def _fork(call: WCall) -> Response:
     id_ = (await _opened(call, Right.RUN)).id
-    mounts = mounts_of_body((await call.body(ForkBody)).memories, "memories")
+    mounts = mounts_of_body((await call.body(ForkBody, optional=True)).memories, "memories")
     return shown_thread(await command(call.deps, call.caller, lambda cmd: fork_run(cmd, id_, mounts)), 201)
 
 

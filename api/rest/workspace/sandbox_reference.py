@@ -195,11 +195,14 @@ REFERENCE: Final[Reference] = {
         )
     },
     FILE: {
-        "GET": Operation(summary="Read a file", gives=SandboxFileView, failure=Failure, errors=(304, *LIST_STATES)),
+        "GET": Operation(
+            summary="Read a file", gives=SandboxFileView, etag=True, failure=Failure, errors=(304, *LIST_STATES)
+        ),
         "PUT": Operation(
             summary="Make a file (201); with If-Match replace one",
             takes=ContentBody,
             gives=SandboxFileView,
+            etag=True,
             failure=Failure,
             also={201: SandboxFileView},
             errors=TAGGED_STATES,

@@ -81,7 +81,7 @@ def shown(view: ThreadView, status: int = 200) -> Response:
 
 async def _create(call: WCall) -> Response:
     await may_run(call)
-    body = await call.body(NewThreadBody)
+    body = await call.body(NewThreadBody, optional=True)
     mounts = mounts_of_body(body.memories, "memories")
     parent = None if body.parent_run_id is None else named(WorkspaceRun, body.parent_run_id)
     return shown(await command(call.deps, call.caller, lambda cmd: create_thread(cmd, mounts, parent)), 201)

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.adapters.memory import LARGE, collect_seldom, give_back
-from api.graphql.context import RequestContext
-from tests.api.clients import GraphQLClient
+from api.adapters.memory import collect_seldom, give_back
 
 
 def test_memory_is_given_back_where_the_library_can(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,22 +41,3 @@ def test_garbage_is_looked_for_seldom_and_not_among_what_is_there() -> None:
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
-
-
-@pytest.mark.parametrize("size", [LARGE, 100])
-async def test_what_a_large_request_leaves_is_found_at_once(ana: GraphQLClient, size: int) -> None:
-    """Small ones do leave something, so that there is something to find."""
-    gc.collect()
-    gc.disable()
-    try:
-        before = _contexts()
-        for _ in range(3):
-            await ana.run("query($id: ID!) { node(id: $id) { id } }", id="n" * size)
-        left = _contexts() - before
-    finally:
-        gc.enable()
-    assert left == (0 if size == LARGE else 3)
-
-
-def _contexts() -> int:
-    return sum(isinstance(one, RequestContext) for one in gc.get_objects())

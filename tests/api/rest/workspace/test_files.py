@@ -208,11 +208,41 @@ async def test_checks_come_in_the_order_of_the_contract(team: MemoryClient, read
 @pytest.mark.req("FM-65", "FM-66")
 async def test_frontmatter_is_checked_and_its_description_shown(team: MemoryClient) -> None:
     text = "---\ndescription: How we write\ntags: [a]\n---\nBriefly.\n"
-    await team.write("a.md", text)
+    tag = await team.write("a.md", text)
     view = await team.ok("GET", "/files/a.md")
     assert (view["content"], view["description"]) == (text, "How we write")
+    for front in (
+        "- a",
+        "a: b: c",
+        "description: [a]",
+        "description: ''",
+        f"description: {'x' * 201}",
+        "x: " + "y" * 2_048,
+    ):
+        for method, path, body in (("POST", "/files", {"path": "b.md"}), ("PUT", "/files/a.md", {})):
+            sent = {**body, "content": f"---\n{front}\n---\n"}
+            status, code, details = await team.refused(method, path, sent, tag=tag)
+            assert (status, code, details["field"]) == (400, "invalid_argument", "content"), front
     status, code, details = await team.refused("POST", "/files", {"path": "b.md", "content": "---\nno end\n"})
     assert (status, code, details["field"]) == (400, "invalid_argument", "content")
+    for content, description in (
+        (f"---\ndescription: {'x' * 200}\n---\n", "x" * 200),
+        ("---\ntitle: &t Style\nalso: *t\n---\n\n  First line. \nSecond.", "First line."),
+        ("y" * 201, "y" * 200),
+        ("", None),
+    ):
+        tag = await team.put("a.md", content, tag)
+        assert (await team.ok("GET", "/files/a.md"))["description"] == description
+
+
+@pytest.mark.req("FM-64", "FM-17")
+async def test_what_is_too_large_to_be_read_names_the_same_limit(team: MemoryClient) -> None:
+    tag = await team.write("a.md", "one")
+    body = {"content": "x" * 9_000_000}
+    too_large = (413, "payload_too_large", {"limit": 65_536})
+    assert await team.refused("PUT", "/files/a.md", body, tag=tag) == too_large
+    assert await team.refused("POST", "/files", {**body, "path": "b.md"}) == too_large
+    assert (await team.refused("PUT", "/files/a.md", body))[0] == 428
 
 
 @pytest.mark.req("FM-29", "FM-26")

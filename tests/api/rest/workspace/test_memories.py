@@ -106,7 +106,7 @@ async def test_fields_at_their_bounds_are_taken(writer: MemoryClient) -> None:
 @pytest.mark.req("FM-41", "FM-42", "FM-8", "FM-9")
 async def test_memories_are_listed_by_id_and_all_filters_hold(writer: MemoryClient) -> None:
     for number in range(5):
-        labels = {"team": "red" if number % 2 else "blue", "n": str(number)}
+        labels = {"team": "red" if number % 2 else "blue", "n": str(number), "all": ""}
         await writer.ok("POST", "//memories", {"name": f"{number}", "labels": labels})
     found = (await writer.ok("GET", "//memories"))["items"]
     assert [item["id"] for item in found] == sorted(item["id"] for item in found)
@@ -115,6 +115,9 @@ async def test_memories_are_listed_by_id_and_all_filters_hold(writer: MemoryClie
     assert sorted(item["name"] for page in (first, rest) for item in page["items"]) == ["0", "2", "4"]
     assert rest["next_cursor"] is None
     assert (await writer.refused("GET", "//memories", limit=2, cursor=first["next_cursor"]))[1] == "invalid_cursor"
+    one = await writer.ok("GET", "//memories", label=["team:blue", "all:"], limit=1)
+    another = await writer.ok("GET", "//memories", label=["all:", "team:blue"], limit=1, cursor=one["next_cursor"])
+    assert [page["items"][0]["name"] for page in (one, another)] == ["0", "2"]
     both = await writer.ok("GET", "//memories", label=["team:blue", "n:2"], kind="file", type="postgres")
     assert [item["name"] for item in both["items"]] == ["2"]
     assert (await writer.ok("GET", "//memories", label=["team:blue", "n:1"]))["items"] == []

@@ -177,6 +177,8 @@ async def test_a_fork_has_the_mounts_of_its_thread_and_more(thread: Runtime, tea
     facts, client = await team.make(), thread.client
     await thread.mount("team", team.memory)
     run = await thread.accept()
+    plain = await client.ok("POST", f"//runs/{run}/fork")
+    assert [mount["name"] for mount in plain["memories"]] == ["team"]
     made = await client.ok("POST", f"//runs/{run}/fork", {"memories": [mount_of(facts.memory, "facts")]})
     assert [mount["name"] for mount in made["memories"]] == ["facts", "team"]
     assert made["id"] != thread.thread

@@ -118,6 +118,9 @@ async def test_a_new_thread_takes_mounts_or_is_not_made(
         (mount_of(other.memory, "Two"), (400, "invalid_argument")),
     ):
         assert (await writer.refused("POST", "//threads", {"memories": [good, bad]}))[:2] == expected
+    empty = await writer.ok("POST", "//threads")
+    assert (empty["id"].startswith("thread_"), empty["memories"]) == (True, [])
+    assert (await writer.refused("POST", "//threads", []))[2]["field"] == "body"
     _, _, details = await writer.refused("POST", "//threads", {"memories": [good] * 33})
     assert details["field"] == "memories"
     async with world.deps.store.reading() as reader:

@@ -205,7 +205,7 @@ async def test_the_memory_of_a_call_is_a_mount_that_serves_it(thread: Runtime, t
     assert await team.revisions() == []
 
 
-@pytest.mark.req("MT-55", "FM-3")
+@pytest.mark.req("MT-55", "FM-3", "FM-71")
 async def test_rights_are_asked_anew_at_each_call(
     http: httpx2.AsyncClient, world: TeamWorld, team: MemoryClient
 ) -> None:
@@ -217,9 +217,12 @@ async def test_rights_are_asked_anew_at_each_call(
     run = await thread.accept()
     append = {"memory": "team", "path": "a.md", "text": "y"}
     assert "output" in await thread.call(run, "memory_file_append", **append)
+    by_ana = {"tool_call_id": "first-by-ana", "arguments": append}
+    assert "output" in await team.ok("POST", f"//runs/{run}/tools/memory_file_append", by_ana)
+    assert [(row["principal_id"], row["run_id"]) for row in await team.revisions(run_id=run)] == [("ben", run)] * 2
     await command(world.deps, world.caller(world.dan), lambda cmd: revoke(cmd, world.ben, Right.RUN, world.node))
     assert (await thread.call(run, "memory_file_append", **append))["error"]["error"] == "forbidden"
-    assert (await thread.call(run, "memory_file_view", memory="team", path="a.md"))["output"]["content"] == "x\ny"
+    assert (await thread.call(run, "memory_file_view", memory="team", path="a.md"))["output"]["content"] == "x\ny\ny"
     driven = Runtime(team)
     body = {"tool_call_id": "by-ana", "arguments": append}
     answer = await driven.client.ok("POST", f"//runs/{run}/tools/memory_file_append", body)

@@ -89,6 +89,7 @@ async def test_a_provider_is_changed_with_its_tag_and_never_deleted(room: Record
     assert await writer.tag("PATCH", provider, again, tag=fourth) == fourth
     gone = await writer.send("DELETE", provider, tag=fourth)
     assert (gone.status_code, gone.headers["allow"]) == (405, "GET, PATCH")
+    assert (gone.json()["error"]["code"], gone.json()["error"]["details"]) == ("method_not_allowed", {})
 
 
 @pytest.mark.req("RM-11", "RM-4")
