@@ -49,17 +49,21 @@ async def refresh_session(deps: Deps, models: ModelMaker, caller: Caller, sessio
     if await named_model(deps, models, session.workspace, session.agent_id, session.model) is None:
         raise SurfaceConflict(CONFLICT, "no_model", "the session has no model that can be asked")
     await _Refresh(deps=deps, models=models, session=session).run()
-    async with deps.store.reading() as reader:
-        after = await find_session(reader, session_id)
-    if after is None:
-        raise MissingObject(NOT_FOUND)
-    return after
+    return await _present(deps, session_id)
 
 
 async def _writable(reading: Reading, session_id: NodeId) -> tuple[Session, bool]:
     session = await open_session(reading, session_id)
     require_write(reading.facts, session)
     return session, (await switches_of(reading.reader, session)).generate
+
+
+async def _present(deps: Deps, session_id: NodeId) -> Session:
+    async with deps.store.reading() as reader:
+        found = await find_session(reader, session_id)
+    if found is None:
+        raise MissingObject(NOT_FOUND)
+    return found
 
 
 @dataclass(kw_only=True, slots=True)
@@ -80,6 +84,7 @@ class _Refresh:
 
         Raises:
             ModelFailed: the model failed.
+            MissingObject: the session was deleted meanwhile.
             StoreUnavailable: it ended otherwise than well, and nothing was written.
         """
         worker = Worker(deps=self.deps, anchor_minutes=0, handlers={LEARN_SESSION: self._learn}, models=self.models)
@@ -89,6 +94,7 @@ class _Refresh:
         if self.failed is not None and not isinstance(self.failed, LeaseLost):
             raise self.failed
         if outcome != "done":
+            await _present(self.deps, self.session.id)
             raise StoreUnavailable("the consolidation was interrupted: try again")
 
     async def _learn(self, work: WorkContext) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -64,7 +64,7 @@ class TurnMutations:
             is_session(session_id, chat_id)
             if session is not None:
                 work = partial(turns.begin_turn, session_id=session, turn=turn, person_id=operator)
-                return await _session_start(info, session, turn, {"operator": operator}, idempotency_key, work)
+                return await _session_start(info, session, turn, operator, idempotency_key, work)
             assert chat is not None, "a turn is of a session or of a chat"
             given = _input(input, parts)
             text = await ctx.once(
@@ -111,7 +111,7 @@ class TurnMutations:
             is_session(session_id, chat_id)
             if session is not None:
                 work = partial(turns.resume_turn, session_id=session, turn=turn, person_id=person)
-                return await _session_start(info, session, turn, {"person": person}, idempotency_key, work)
+                return await _session_start(info, session, turn, person, idempotency_key, work)
             assert chat is not None, "a turn is of a session or of a chat"
             text = await ctx.once(info, lambda: resume_turn(ctx.deps, ctx.models, ctx.caller, chat_id=chat, turn=turn))
         return _chat_start(ctx, chat, turn, text)
@@ -206,17 +206,17 @@ async def _session_start(
     info: Info[Any, Any],
     session: NodeId,
     turn: str,
-    told: Mapping[str, Json],
+    person: NodeId | None,
     key: str | None,
     work: Callable[[Command], Awaitable[str]],
 ) -> TurnStart:
     """Begin or resume a turn of a session; a repeated key gets the instructions made anew."""
     ctx = context(info)
-    asked = {"operation": info.field_name, "session": session, "turn": turn, **told}
+    asked = {"operation": info.field_name, "session": session, "turn": turn, "person": person}
 
     async def keyed(cmd: Command) -> str:
         async def again(_: Json) -> str:
-            return await present_instructions(cmd, session, turn)
+            return await present_instructions(cmd, session, turn, person)
 
         return await once(cmd, key, asked, lambda: work(cmd), keep=lambda _: None, again=again)
 

@@ -10,7 +10,7 @@ from strawberry.types import Info
 
 from api.graphql.connection import Connection, Cursors, check_first, connection_of
 from api.graphql.context import context
-from api.graphql.ids import outward, to_global
+from api.graphql.ids import to_global
 from api.graphql.scalars import JSON
 from api.graphql.types.node import Node
 from api.graphql.types.people import Principal, principal_of
@@ -86,7 +86,7 @@ class SessionItem(Node):
             local_id=local_part(node.id),
             type=node.type,
             text=node.text,
-            edit=outward(node.edit, node.workspace),
+            edit=node.edit,
             occurred_at=node.occurred_at,
             created_at=node.created_at,
             version=node.head,

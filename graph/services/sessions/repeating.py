@@ -13,8 +13,8 @@ from graph.services.sessions.finding import SESSIONS, hold_hosted
 from graph.services.sessions.turns import instructions, turn_id
 
 
-async def present_instructions(cmd: Command, session_id: NodeId, turn: str) -> str:
-    """Return the instructions of a turn that was begun before.
+async def present_instructions(cmd: Command, session_id: NodeId, turn: str, person_id: NodeId | None) -> str:
+    """Return the instructions of a turn that was begun before, for the person that the request names.
 
     Raises:
         Forbidden, MissingObject: as every host operation on the session.
@@ -25,4 +25,4 @@ async def present_instructions(cmd: Command, session_id: NodeId, turn: str) -> s
     found = (await cmd.writer.get(SESSIONS, [id_])).get(id_)
     if not isinstance(found, Turn):
         raise NotFound
-    return await instructions(cmd.writer, cmd.deps.session_memory.max_length, session, found.person_id)
+    return await instructions(cmd.writer, cmd.deps.session_memory.max_length, session, person_id or found.person_id)

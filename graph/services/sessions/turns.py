@@ -67,7 +67,7 @@ async def begin_turn(cmd: Command, session_id: NodeId, turn: str, person_id: Nod
     else:
         named = found.person_id if person_id is None else await _checked(cmd, session, person_id)
         found = await _move(
-            cmd, session, found, (TurnState.QUEUED,), state=TurnState.RUNNING, person_id=named, began_at=cmd.at
+            cmd, session, found, (TurnState.QUEUED,), named, state=TurnState.RUNNING, person_id=named, began_at=cmd.at
         )
     return await instructions(cmd.writer, cmd.deps.session_memory.max_length, session, found.person_id)
 
@@ -75,14 +75,18 @@ async def begin_turn(cmd: Command, session_id: NodeId, turn: str, person_id: Nod
 async def suspend_turn(cmd: Command, session_id: NodeId, turn: str, person_id: NodeId | None = None) -> Turn:
     """Note that a running turn waits for approval; raises like `begin_turn`, and NotFound for an unknown turn."""
     session, found = await _held(cmd, session_id, turn, person_id)
-    return await _move(cmd, session, found, (TurnState.RUNNING,), state=TurnState.SUSPENDED)
+    return await _move(cmd, session, found, (TurnState.RUNNING,), person_id, state=TurnState.SUSPENDED)
 
 
 async def resume_turn(cmd: Command, session_id: NodeId, turn: str, person_id: NodeId | None = None) -> str:
-    """Let a turn go on after an approval and return the text anew (SM-93); raises like `suspend_turn`."""
+    """Let a turn go on after an approval and return the text anew (SM-93); raises like `suspend_turn`.
+
+    The turn stays with the person for whom it began; it is with the one named here if nobody was named then.
+    """
     session, found = await _held(cmd, session_id, turn, person_id)
-    found = await _move(cmd, session, found, (TurnState.SUSPENDED,), state=TurnState.RUNNING)
-    return await instructions(cmd.writer, cmd.deps.session_memory.max_length, session, person_id or found.person_id)
+    whose = found.person_id or person_id
+    await _move(cmd, session, found, (TurnState.SUSPENDED,), person_id, state=TurnState.RUNNING, person_id=whose)
+    return await instructions(cmd.writer, cmd.deps.session_memory.max_length, session, person_id or whose)
 
 
 async def complete_turn(cmd: Command, session_id: NodeId, turn: str, model: str | None) -> Turn:
@@ -98,7 +102,7 @@ async def complete_turn(cmd: Command, session_id: NodeId, turn: str, model: str 
         Forbidden, MissingObject, NotFound, BadState: as for `suspend_turn`; it is over already.
     """
     session, found = await _held(cmd, session_id, turn, None)
-    done = await _move(cmd, session, found, OPEN, state=TurnState.COMPLETED, model=model, ended_at=cmd.at)
+    done = await _move(cmd, session, found, OPEN, None, state=TurnState.COMPLETED, model=model, ended_at=cmd.at)
     await learning_due(cmd, session, done)
     return done
 
@@ -106,7 +110,7 @@ async def complete_turn(cmd: Command, session_id: NodeId, turn: str, model: str 
 async def cancel_turn(cmd: Command, session_id: NodeId, turn: str, person_id: NodeId | None = None) -> Turn:
     """End a turn that failed or was cancelled: nothing is learned of it now (SM-119); raises like `complete_turn`."""
     session, found = await _held(cmd, session_id, turn, person_id)
-    return await _move(cmd, session, found, OPEN, state=TurnState.CANCELLED, ended_at=cmd.at)
+    return await _move(cmd, session, found, OPEN, person_id, state=TurnState.CANCELLED, ended_at=cmd.at)
 
 
 async def instructions(reader: Reader, max_length: int, session: Session, person_id: NodeId | None) -> str:
@@ -155,7 +159,7 @@ async def _make(
         **fields,
     )
     await put_in(cmd.writer, session, [made])
-    await _note(cmd, session, made)
+    await _note(cmd, session, made, person_id)
     return made
 
 
@@ -164,8 +168,10 @@ async def _next_seq(cmd: Command, session: Session) -> int:
     return next((turn.seq for turn in (await cmd.writer.find(SESSIONS, query)).nodes), 0) + 1
 
 
-async def _move(cmd: Command, session: Session, turn: Turn, allowed: Collection[TurnState], **fields: Any) -> Turn:
-    """Take a turn to another state.
+async def _move(
+    cmd: Command, session: Session, turn: Turn, allowed: Collection[TurnState], named: NodeId | None, **fields: Any
+) -> Turn:
+    """Take a turn to another state; `named` is whom the host named for this step.
 
     Raises:
         BadState: it is in none of the allowed states.
@@ -174,13 +180,12 @@ async def _move(cmd: Command, session: Session, turn: Turn, allowed: Collection[
         raise BadState(f"the turn is {turn.state}")
     changed = replace(turn, **fields)
     await cmd.writer.patch_many({turn.id: fields})
-    await _note(cmd, session, changed)
+    await _note(cmd, session, changed, named)
     return changed
 
 
-async def _note(cmd: Command, session: Session, turn: Turn) -> None:
-    """Record what became of a turn, and for whom it is (AD-16)."""
-    step = SessionStep(
-        operation=f"turn.{turn.state}", by=actor_of(cmd, turn.person_id), target=turn.id, codes={"state": turn.state}
-    )
+async def _note(cmd: Command, session: Session, turn: Turn, named: NodeId | None) -> None:
+    """Record what became of a turn, and whom the host named; where it named nobody, for whom the turn is (AD-16)."""
+    by = actor_of(cmd, named or turn.person_id)
+    step = SessionStep(operation=f"turn.{turn.state}", by=by, target=turn.id, codes={"state": turn.state})
     await note_step(cmd.writer, cmd.deps, session, step, tx_id=cmd.tx_id, at=cmd.at)

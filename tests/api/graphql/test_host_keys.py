@@ -53,6 +53,21 @@ async def test_a_repeated_key_returns_the_first_result_and_does_nothing_more(
     assert other["id"] != first["id"]
 
 
+@pytest.mark.req("AD-17", "AM-30")
+async def test_a_resumed_turn_is_told_again_of_the_person_that_it_was_resumed_for(
+    world: TeamWorld, host: GraphQLClient, gid: Gid
+) -> None:
+    session = (await it(host, CREATE, agent=gid(world.atlas), person=gid(world.ana)))["id"]
+    await it(host, TURN, session=session, turn="t1", who=gid(world.ana))
+    await it(host, 'mutation($s: ID!) { it: suspendTurn(sessionId: $s, turn: "t1") { state } }', s=session)
+    resume = """mutation($s: ID!, $p: ID!) {
+      it: resumeTurn(sessionId: $s, turn: "t1", personId: $p, idempotencyKey: "k1") { instructions } }"""
+    first = await it(host, resume, s=session, p=gid(world.ben))
+    assert "Ben (ben)" in first["instructions"]
+    assert await it(host, resume, s=session, p=gid(world.ben)) == first
+    assert await host.code(resume, s=session, p=gid(world.ana)) == "CONFLICT"
+
+
 @both_engines
 @pytest.mark.req("AD-17", "BM-70")
 async def test_a_repeated_key_confides_once_and_gets_the_answer_that_was_given(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx2
 import pytest
 
@@ -11,11 +13,13 @@ from dreaming.models.making import OneModel
 from dreaming.models.port import ModelUnavailable
 from dreaming.models.scripted import ScriptedModel
 from graph.model.nodes.people import Right
+from graph.services.sessions.deleting import delete_session
 from graph.store.port import Store
 from tests.support.clock import FakeClock
 from tests.support.keyring import FixedKeyring
-from tests.support.learning_room import SESSION, LearningRoom, says
+from tests.support.learning_room import SESSION, LearningRoom, Stand, says
 from tests.support.session_room import SessionClient
+from tests.support.two_services import HeldModel
 from tests.support.world import TeamWorld
 
 
@@ -25,9 +29,15 @@ def model() -> ScriptedModel:
 
 
 @pytest.fixture
-def ports(store: Store, clock: FakeClock, model: ScriptedModel) -> Ports:
+def stand(model: ScriptedModel) -> Stand:
+    """The model of the server."""
+    return Stand(model)
+
+
+@pytest.fixture
+def ports(store: Store, clock: FakeClock, stand: Stand) -> Ports:
     return Ports(
-        clock=clock, store=store, blobs=open_blobs("memory:///"), keyring=FixedKeyring(), models=OneModel(model=model)
+        clock=clock, store=store, blobs=open_blobs("memory:///"), keyring=FixedKeyring(), models=OneModel(model=stand)
     )
 
 
@@ -82,3 +92,20 @@ async def test_reader_may_not_refresh(room: LearningRoom, http: httpx2.AsyncClie
     ben = SessionClient(http=http, token=await world.token(world.ben))
     answer = await ben.send({"expected": "x", "revision": 0, "command": {"_tag": "Refresh"}})
     assert (answer.status_code, answer.json()["_tag"]) == (403, "Forbidden")
+
+
+@pytest.mark.req("SM-60")
+async def test_session_that_is_deleted_while_its_model_is_asked_is_not_found(
+    room: LearningRoom, person: SessionClient, stand: Stand, model: ScriptedModel
+) -> None:
+    await room.start(model="m-1")
+    await room.say("i-20")
+    model.on(SESSION, says())
+    held = HeldModel(model)
+    stand.inner = held
+    asked = asyncio.ensure_future(person.send({"expected": "x", "revision": 0, "command": {"_tag": "Refresh"}}))
+    await held.asked.wait()
+    await room.as_ana(lambda cmd: delete_session(cmd, room.id("ses_41")))
+    held.go.set()
+    answer = await asked
+    assert (answer.status_code, answer.json()["_tag"]) == (404, "SessionNotFound")
