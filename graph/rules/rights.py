@@ -121,6 +121,22 @@ def surface_rights(facts: ViewerFacts, object_id: NodeId, *, person: NodeId | No
     return frozenset(found & {Right.READ, Right.WRITE})
 
 
+def own_rights(facts: ViewerFacts) -> frozenset[Right]:
+    """Return the rights that the principal has on anything at all: no token that he makes for himself carries more.
+
+    Every person has READ and WRITE, on the sessions and chats whose person he is, and a member READ on what serves his
+    organization; on which objects shows where a right is used (AD-6, AD-10).
+    """
+    if facts.disabled:
+        return frozenset()
+    found = implied(grant.right for grant in facts.grants)
+    if facts.serving:
+        found |= {Right.READ}
+    if facts.kind is PrincipalKind.HUMAN:
+        found |= {Right.READ, Right.WRITE}
+    return _within_token(facts, found)
+
+
 def readable_agents(facts: ViewerFacts) -> frozenset[NodeId]:
     """Return the agents whose agent memory and bot memory the principal may read, and the homes of linked ones."""
     candidates = facts.serving.union(grant.object_id for grant in facts.grants)

@@ -16,7 +16,7 @@ from graph.model.nodes.people import Principal, PrincipalKind, Right, Token
 from graph.model.time import Millis, render
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
-from graph.rules.rights import implied, may_administer
+from graph.rules.rights import may_administer, own_rights
 from graph.services.access.admin_log import record_admin
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command
@@ -214,9 +214,7 @@ def _within(
 ) -> tuple[Collection[Right] | None, NodeId | None]:
     """Return rights and organization of a token for oneself, no wider than those of the present credential."""
     carried = cmd.facts.token_rights
-    has = implied(fact.right for fact in cmd.facts.grants)
-    has = has if carried is None else has & implied(carried)
-    if rights is not None and not set(rights) <= has:
+    if rights is not None and not set(rights) <= own_rights(cmd.facts):
         raise Forbidden("a token for oneself carries no right that one has not")
     if cmd.caller.organization is not None and organization not in (None, cmd.caller.organization):
         raise Forbidden("a token for oneself names the organization of the present credential")

@@ -15,10 +15,10 @@ from api.settings import Settings
 from graph.model.nodes.people import Right
 from graph.model.time import Millis
 from graph.rules.session_memory_text import MemoryRules
-from graph.services.access.tokens import mint_token
+from graph.services.access.tokens import create_token
 from graph.services.sessions.changing import FactState
 from graph.store.memory import MemoryStore
-from graph.store.port import Store, Writer
+from graph.store.port import Store
 from tests.support.clock import FakeClock
 from tests.support.faults import FaultyStore, PlannedFault, fail_at
 from tests.support.keyring import FixedKeyring
@@ -346,15 +346,10 @@ async def test_a_token_with_the_right_to_read_alone_reads_and_does_not_write(
     room: SessionRoom, http: httpx2.AsyncClient, person: SessionClient
 ) -> None:
     await room.make()
-    deps, world = room.world.deps, room.world
-
-    async def work(writer: Writer) -> str:
-        expires = Millis(deps.now() + 86_400_000)
-        return (
-            await mint_token(writer, deps, world._principals()[world.ana], expires_at=expires, rights=[Right.READ])
-        ).text
-
-    reader = SessionClient(http=http, token=await deps.store.transact(work))
+    world = room.world
+    expires = Millis(world.deps.now() + 86_400_000)
+    minted = await room.as_ana(lambda cmd: create_token(cmd, world.ana, expires_at=expires, rights=[Right.READ]))
+    reader = SessionClient(http=http, token=minted.text)
     assert await reader.memory() == await person.memory()
     for command in ({"_tag": "Refresh"}, {"_tag": "Configure"}, {"_tag": "Nothing"}):
         answer = await reader.send({"expected": "", "revision": 0, "command": command})

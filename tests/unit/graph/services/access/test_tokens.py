@@ -81,6 +81,23 @@ async def test_nobody_gives_himself_a_right_that_he_has_not(world: TeamWorld) ->
         await make(world, world.ben, world.ben, rights=[Right.CURATOR])
 
 
+@pytest.mark.req("AD-6", "AD-10")
+async def test_what_one_has_without_a_grant_a_token_may_carry_too(world: TeamWorld, deps: Deps) -> None:
+    for right in (Right.READ, Right.WRITE):  # as the person of sessions and chats
+        minted = await make(world, world.eve, world.eve, rights=[right])
+        assert (await authenticate(deps, minted.text)).rights == frozenset({right})
+    for right in set(Right) - {Right.READ, Right.WRITE}:
+        with pytest.raises(Forbidden):
+            await make(world, world.eve, world.eve, rights=[right])
+    with pytest.raises(Forbidden):
+        await make(world, world.atlas, world.atlas, rights=[Right.READ])
+    reader = await authenticate(deps, (await make(world, world.eve, world.eve, rights=[Right.READ])).text)
+    with pytest.raises(Forbidden):
+        await command(
+            deps, reader, lambda c: create_token(c, world.eve, expires_at=tomorrow(world), rights=[Right.WRITE])
+        )
+
+
 @pytest.mark.req("AD-10", "AD-13")
 async def test_a_narrow_credential_makes_only_narrow_ones(world: TeamWorld, deps: Deps) -> None:
     narrow = await authenticate(deps, (await make(world, world.ana, world.ana, rights=[Right.READER])).text)
