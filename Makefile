@@ -31,7 +31,7 @@ $(READY): pyproject.toml client/pyproject.toml constraints.txt
 	@touch $@
 
 run: $(READY) built ## Start the service on the embedded store, with a sample workspace the first time
-	@$(BIN)/rootward serve
+	@$(BIN)/rootward serve --tokens
 
 console: $(READY) ## Build the console with Node (of the PATH, else of a wheel) if its sources changed
 	@$(BIN)/python -m tools.console

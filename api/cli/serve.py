@@ -48,6 +48,7 @@ class Serving:
 
     Attributes:
         sample: tell the sample story when the store is new.
+        tokens: print the tokens of the sample's people also where no terminal is.
         port_given: somebody chose the port, so no other is taken in its place.
         log_given: somebody chose the form of the log.
     """
@@ -55,6 +56,7 @@ class Serving:
     settings: Settings
     environ: Mapping[str, str]
     sample: bool
+    tokens: bool
     port_given: bool
     log_given: bool
 
@@ -148,7 +150,14 @@ async def _first_start(asked: Serving) -> None:
 
 def _greet(asked: Serving, address: str, *, light: str | None) -> None:
     console = shown.out()
-    said = welcome(asked.settings, address, show_tokens=console.is_terminal, environ=asked.environ, light=light)
+    said = welcome(
+        asked.settings,
+        address,
+        environ=asked.environ,
+        on_terminal=console.is_terminal,
+        tokens=asked.tokens,
+        light=light,
+    )
     console.print("\n".join(said.lines()))
     sys.stdout.flush()
     structlog.get_logger().info("serving", address=address, pid=os.getpid(), engine=asked.settings.store.url[:8])

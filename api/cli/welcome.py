@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,8 @@ class Welcome:
         place: of the data, for people to read.
         command: how this program is called from the same folder.
         people: whose tokens lie in files.
-        show_tokens: true on a terminal only (AD-14).
+        told: keys of those whose token is printed too: on a terminal everybody's (AD-14), elsewhere, if that is wanted,
+            those of the sample (AD-43).
         things: to try, if there is a sample.
         dreamed: what the sample's agent dreamed; empty without a sample.
         light: the model that learns from people's own text; None without one.
@@ -50,7 +51,7 @@ class Welcome:
     place: str
     command: str
     people: Sequence[Signed]
-    show_tokens: bool
+    told: Collection[str]
     things: ThingsToTry | None
     dreamed: Mapping[str, Any]
     light: str | None
@@ -100,11 +101,9 @@ class Welcome:
         key, about, file = (
             max(len(str(getattr(one, name))) for one in self.people) for name in ("key", "about", "file")
         )
-        shown = (
-            f"  {one.key:<{key}}  {one.about:<{about}}  {one.file!s:<{file}}  {one.token if self.show_tokens else ''}"
-            for one in self.people
-        )
-        return [line.rstrip() for line in shown]
+        shown = (f"  {one.key:<{key}}  {one.about:<{about}}  {one.file!s:<{file}}" for one in self.people)
+        tokens = (one.token if one.key in self.told else "" for one in self.people)
+        return [f"{line}  {token}".rstrip() for line, token in zip(shown, tokens, strict=True)]
 
     def _things(self, things: ThingsToTry) -> list[str]:
         trace, compare = things.trace, things.compare
@@ -121,18 +120,33 @@ class Welcome:
 
 
 def welcome(
-    settings: Settings, address: str, *, show_tokens: bool, environ: Mapping[str, str], light: str | None = None
+    settings: Settings,
+    address: str,
+    *,
+    environ: Mapping[str, str],
+    on_terminal: bool = False,
+    tokens: bool = False,
+    light: str | None = None,
 ) -> Welcome:
-    """Return what a start of a server at `address` prints."""
-    sample = read_sample(settings.data_dir)
+    """Return what a start of a server at `address` prints.
+
+    Args:
+        settings: in force.
+        address: where it listens.
+        environ: the variables of the process.
+        on_terminal: only somebody at a terminal reads it.
+        tokens: print those of the sample's people wherever it goes.
+        light: the model that learns from people's own text.
+    """
+    sample, people = read_sample(settings.data_dir), signed(settings.data_dir)
     return Welcome(
         address=address,
         taken=_taken(settings, address),
         console=is_there(settings),
         place=_place(settings),
         command=command_line(environ),
-        people=signed(settings.data_dir),
-        show_tokens=show_tokens,
+        people=people,
+        told={one.key for one in people} if on_terminal else frozenset(sample["people"] if tokens else ()),
         things=load_story().things_to_try if sample["ids"] else None,
         dreamed=sample["dreamed"],
         light=light,

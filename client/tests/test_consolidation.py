@@ -201,14 +201,16 @@ async def test_a_call_of_another_form_is_told_and_ends_nothing(world: World, wro
 @pytest.mark.req("SB-82")
 async def test_its_instructions_tell_what_is_added_and_what_stays(world: World) -> None:
     sandbox = await world.close_after("a", "b")
+    before = {one["rollout_id"]: one["updated_at"] for one in selected_in(sandbox)}
     world.two = ScriptedModel(*merges())
     await world.again(sandbox, "b", "c")
     kept = {one["rollout_id"]: one["updated_at"] for one in selected_in(sandbox)}
     told = world.two.requests[0].instructions.split("Selected conversations, newest first:\n")[1]
     lines = [
         f"- [{mark}] rollout_id={name} rollout_summary_file=rollout_summaries/{name}_notes.md updated_at={kept[name]}"
-        for mark, name in (("added", "c"), ("added", "b"), ("retained", "a"))
+        for mark, name in (("added", "c"), ("retained", "b"), ("retained", "a"))
     ]
+    lines[1] += f" merged_as_of={before['b']}"  # it was merged, and has grown since
     assert told.split("\n") == [
         *lines,
         "",
@@ -293,6 +295,9 @@ async def test_a_conversation_that_grew_before_a_failure_counts_as_added(world: 
     world.two = ScriptedModel(*merges())
     await world.again(sandbox, "b")
     assert "- [added] rollout_id=a " in world.two.requests[0].instructions
+    world.two = ScriptedModel(*merges())
+    await world.again(sandbox, "a")
+    assert "- [retained] rollout_id=a " in world.two.requests[0].instructions
 
 
 @pytest.mark.req("SB-85")

@@ -176,7 +176,7 @@ async def test_a_run_that_does_not_end_well_is_recorded(world: World, error: Bas
     assert line["terminal_metadata"] == {
         "terminal_state": state,
         "exception_type": type(error).__name__,
-        "exception_message": str(error),
+        "exception_message": str(error) or None,
         "has_final_output": False,
     }
     assert "final_output" not in line

@@ -83,12 +83,16 @@ def _text(description: str = "", **more: Any) -> Argument:
 
 
 def _number(default: int, high: int) -> Argument:
-    return Argument(type="integer", default=default, low=1, high=high)
+    return Argument(type="integer", description="at most so many", default=default, low=1, high=high)
+
+
+def _flag(description: str) -> Argument:
+    return Argument(type="boolean", description=description, default=False)
 
 
 _PATH: Final = _text("path of a file, such as notes/style.md")
 _PLACE: Final = _text("a file, or a directory; empty: all", default="")
-_FLAG: Final = Argument(type="boolean", default=False)
+_RECORD_ID: Final = _text("as record_search, record_list or record_add gave it")
 
 
 def _file(key: str, description: str, *, writes: bool = True, **arguments: Argument) -> Tool:
@@ -107,21 +111,21 @@ TOOLS: Final[Sequence[Tool]] = (
         "grep",
         "Find lines that hold a text, or match a regular expression.",
         writes=False,
-        pattern=_text(),
+        pattern=_text("what a line holds"),
         path=_PLACE,
-        regex=_FLAG,
-        case_sensitive=_FLAG,
+        regex=_flag("pattern is a regular expression"),
+        case_sensitive=_flag("capitals and small letters differ"),
         limit=_number(50, 200),
     ),
-    _file("create", "Make a file at a free path.", path=_PATH, content=_text()),
+    _file("create", "Make a file at a free path.", path=_PATH, content=_text("the whole text")),
     _file(
         "edit",
         "Replace the one occurrence of a text in a file.",
         path=_PATH,
         old_string=_text("occurs exactly once"),
-        new_string=_text(),
+        new_string=_text("what stands there afterwards"),
     ),
-    _file("append", "Add text at the end of a file, on a new line.", path=_PATH, text=_text()),
+    _file("append", "Add text at the end of a file, on a new line.", path=_PATH, text=_text("what is added")),
     _file("move", "Move a file to a free path.", source=_PATH, destination=_PATH),
     _file(
         "delete",
@@ -129,7 +133,13 @@ TOOLS: Final[Sequence[Tool]] = (
         path=_PATH,
         version=Argument(type="integer", description="as file_view gave it", low=1),
     ),
-    _record("search", "Find the records nearest in meaning.", writes=False, query=_text(), limit=_number(5, 20)),
+    _record(
+        "search",
+        "Find the records nearest in meaning.",
+        writes=False,
+        query=_text("in plain words"),
+        limit=_number(5, 20),
+    ),
     _record(
         "list",
         "List records.",
@@ -137,9 +147,9 @@ TOOLS: Final[Sequence[Tool]] = (
         limit=_number(20, 100),
         cursor=_text("next_cursor of the page before", optional=True),
     ),
-    _record("add", "Add a record.", text=_text()),
-    _record("update", "Replace the text of a record.", record_id=_text(), text=_text()),
-    _record("delete", "Delete a record.", record_id=_text()),
+    _record("add", "Add a record.", text=_text("what is to be kept")),
+    _record("update", "Replace the text of a record.", record_id=_RECORD_ID, text=_text("the new text")),
+    _record("delete", "Delete a record.", record_id=_RECORD_ID),
 )
 KEYS: Final = frozenset(tool.key for tool in TOOLS)
 BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in TOOLS}

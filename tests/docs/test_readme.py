@@ -55,7 +55,7 @@ def test_every_block_of_the_readme_is_run() -> None:
     assert of_make == list(OF_MAKE)
     recipe = re.search(r"^run: \$\(READY\).*\n\t@\$\(BIN\)/(.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     assert recipe
-    assert recipe[1] == "rootward serve"
+    assert recipe[1] == "rootward serve --tokens"
 
 
 @needs_curl

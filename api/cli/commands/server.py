@@ -19,6 +19,9 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     sample: Annotated[bool, typer.Option(help="Tell the sample story when the embedded store is new.")] = True,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Print the tokens of the sample's people also where no terminal is.")
+    ] = False,
 ) -> None:
     """Start the server; a new store gets a workspace, an admin and a token."""
     from api.cli.serve import Serving
@@ -29,6 +32,7 @@ def serve(
         settings=found.settings,
         environ=found.environ,
         sample=sample,
+        tokens=tokens,
         port_given="server.port" in found.given,
         log_given="log.format" in found.given,
     )

@@ -87,7 +87,7 @@ async def test_with_a_model_in_the_environment_the_first_start_dreams_with_it(tm
     assert light == "openai:small"
     assert {run.model for run in runs} == {"openai:small"}
     assert {run.state for run in runs} == {"succeeded"}
-    said = "\n".join(welcome(settings, "http://x", show_tokens=False, environ={}, light=light).lines())
+    said = "\n".join(welcome(settings, "http://x", environ={}, light=light).lines())
     assert "The model that was asked is openai:small." in said
     assert "Learning from your own text is on: profile `light`, openai:small." in said
     assert "recorded" not in said
@@ -100,7 +100,7 @@ async def test_a_model_that_fails_does_not_stop_the_first_start(tmp_path: Path) 
         settings, light, runs, _ = await started(tmp_path / "data", **named)
     assert {(run.state, run.error) for run in runs} == {("failed", "MODEL_HTTP_401")}
     assert read_sample(settings.data_dir)["dreamed"]["unfinished"]
-    said = "\n".join(welcome(settings, "http://x", show_tokens=False, environ={}, light=light).lines())
+    said = "\n".join(welcome(settings, "http://x", environ={}, light=light).lines())
     assert "Not all of it came to an end; the rest is tried again in the background:" in said
     assert "MODEL_HTTP_401: the model's provider does not accept the credential: check the model profile" in said
     shown = await asyncio.to_thread(Cli(data_dir=settings.data_dir).ok, "dreams", "--as", "jonas")

@@ -76,12 +76,13 @@ def test_it_names_two_people_an_auditor_three_things_to_try_and_what_a_model_wou
 
 
 @pytest.mark.req("AD-43")
-def test_every_start_prints_the_same_and_the_tokens_stay_valid(cli: Cli) -> None:
-    with serving(cli) as first:
+def test_every_start_of_make_run_prints_the_same_and_the_tokens_of_the_sample_stay_valid(cli: Cli) -> None:
+    with serving(cli, "--tokens") as first:
         tokens = [cli.token(key) for key in SIGNED]
         assert first.end(signal.SIGTERM) == 0
-    with serving(cli) as second:
+    with serving(cli, "--tokens") as second:
         assert [cli.token(key) for key in SIGNED] == tokens
+        assert [token in second.said for token in tokens] == [False, True, True, True], "the admin's on a terminal only"
         assert second.said.replace(second.address, "") == first.said.replace(first.address, "")
         answer = httpx2.post(
             f"{second.address}/graphql",
@@ -136,7 +137,7 @@ def test_a_start_names_the_console_where_there_is_one(tmp_path: Path) -> None:
     address = "http://127.0.0.1:1"
 
     def said() -> str:
-        return "\n".join(welcome(settings, address, show_tokens=False, environ={}).lines())
+        return "\n".join(welcome(settings, address, environ={}).lines())
 
     assert "/console/" not in said()
     (place / "index.html").write_text("the page")
@@ -152,7 +153,7 @@ def test_a_start_names_the_console_where_there_is_one(tmp_path: Path) -> None:
 )
 def test_a_start_says_why_it_has_another_port(tmp_path: Path, address: str, first: str) -> None:
     settings = Settings.model_validate({"data_dir": tmp_path, "server": {"port": 8000}})
-    assert welcome(settings, address, show_tokens=False, environ={}).lines()[0] == first
+    assert welcome(settings, address, environ={}).lines()[0] == first
 
 
 @pytest.mark.req("AD-39")

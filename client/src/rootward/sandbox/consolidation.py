@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,6 +25,7 @@ class Consolidator:
 
     Attributes:
         foreign: directories that are none of its business; see `Desk`.
+        fresh: ids of the conversations that were extracted in this close.
         now: for the time of the selection, in UTC.
     """
 
@@ -32,6 +33,7 @@ class Consolidator:
     layout: MemoryLayoutConfig
     generate: MemoryGenerateConfig
     foreign: Sequence[str]
+    fresh: Collection[str]
     max_turns: int
     now: Callable[[], datetime]
 
@@ -39,7 +41,8 @@ class Consolidator:
         """Return what is selected and removed, by the files as they are."""
         previous = read_selection(await read_text(self.workspace, self.layout.selection))
         found = [one for one in [await self._found(path) for path in await self._raw_memories()] if one]
-        return choose(found, previous, most=self.generate.max_raw_memories_for_consolidation)
+        most = self.generate.max_raw_memories_for_consolidation
+        return choose(found, previous, most=most, fresh=self.fresh)
 
     async def consolidate(self, choice: Choice, model: Model) -> dict[str, bytes | None]:
         """Rebuild the file of raw memories, let the model work, and return all changes that make it real.

@@ -79,7 +79,8 @@ class Generation:
         return PhaseOneReport(rollout_id=rollout_id, status=status)
 
     async def _consolidate(self, work: LayoutWork, foreign: Sequence[str]) -> PhaseTwoReport:
-        if not any(one.status is Extraction.EXTRACTED for one in work.phase_one.values()):
+        fresh = {one.rollout_id for one in work.phase_one.values() if one.status is Extraction.EXTRACTED}
+        if not fresh:
             return PhaseTwoReport(status=Consolidation.SKIPPED)
         try:
             generate = _known(work.generate)
@@ -88,6 +89,7 @@ class Generation:
                 layout=work.layout,
                 generate=generate,
                 foreign=foreign,
+                fresh=fresh,
                 max_turns=self.limits.phase_two_max_turns,
                 now=self.now,
             )

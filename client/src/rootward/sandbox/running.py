@@ -194,7 +194,7 @@ class _Attempt:
 
 def _ended_by(error: BaseException) -> TerminalMetadata:
     return TerminalMetadata(
-        terminal_state=_state_of(error), exception_type=type(error).__name__, exception_message=str(error)
+        terminal_state=_state_of(error), exception_type=type(error).__name__, exception_message=str(error) or None
     )
 
 

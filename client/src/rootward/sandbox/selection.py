@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from functools import cached_property
 
 from rootward.sandbox.identity import is_rollout_id
 
@@ -31,30 +32,51 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What phase 2 works on: selected and removed, newest first, and what was selected the last time."""
+    """What phase 2 works on: selected and removed, newest first, and what was selected the last time.
+
+    Attributes:
+        fresh: ids of the conversations that were extracted in this close.
+    """
 
     selected: Sequence[Kept]
     removed: Sequence[Kept]
     previous: Sequence[Kept]
+    fresh: Collection[str] = ()
 
     def is_added(self, one: Kept) -> bool:
-        """Tell whether the last successful phase 2 did not see this state of a conversation. Source: SB-84."""
-        return (one.rollout_id, one.updated_at) not in {(old.rollout_id, old.updated_at) for old in self.previous}
+        """Tell whether a conversation is new to phase 2, or pending since one that failed.
+
+        One that the last successful phase 2 selected is retained, also where it has grown in this session (SB-82); what
+        grew before a phase 2 that failed counts as added (SB-84).
+        """
+        is_pending = self.grown_since(one) is not None and one.rollout_id not in self.fresh
+        return one.rollout_id not in self._before or is_pending
+
+    def grown_since(self, one: Kept) -> str | None:
+        """Return when a conversation that was selected the last time was updated then, if it has grown since."""
+        before = self._before.get(one.rollout_id)
+        return None if before is None or before.updated_at == one.updated_at else before.updated_at
+
+    @cached_property
+    def _before(self) -> Mapping[str, Kept]:
+        return {old.rollout_id: old for old in self.previous}
 
 
-def choose(found: Iterable[Kept], previous: Sequence[Kept], *, most: int) -> Choice:
+def choose(found: Iterable[Kept], previous: Sequence[Kept], *, most: int, fresh: Collection[str] = ()) -> Choice:
     """Return the newest conversations, at most so many, and all others that there are or were.
 
     Args:
         found: the conversations that have a raw memory.
         previous: what the last successful phase 2 selected.
         most: how many are kept.
+        fresh: ids of those that were extracted in this close.
     """
     newest = sorted(found, key=_recency, reverse=True)
     selected, older = newest[:most], newest[most:]
     present = {one.rollout_id for one in newest}
     gone = [one for one in previous if one.rollout_id not in present]
-    return Choice(selected=selected, removed=sorted([*older, *gone], key=_recency, reverse=True), previous=previous)
+    removed = sorted([*older, *gone], key=_recency, reverse=True)
+    return Choice(selected=selected, removed=removed, previous=previous, fresh=fresh)
 
 
 def write_selection(selected: Iterable[Kept], *, updated_at: str) -> bytes:
