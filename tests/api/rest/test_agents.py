@@ -12,6 +12,10 @@ import pytest
 
 from api.bootstrap import Service
 from graph.model.nodes.people import Right
+from graph.model.nodes.sessions import ChangeCause
+from graph.rules.agent_memory import EntryState
+from graph.services.access.commands import Command, command
+from graph.services.agents.state import VersionStep, hold_memory, write_version
 from tests.support.agent_client import AgentClient
 from tests.support.clock import FakeClock
 from tests.support.logs import everything_logged
@@ -93,6 +97,52 @@ async def test_log_pages_and_knows_its_limits(ana: AgentClient) -> None:
         answer = await ana.get("/log", **query)
         assert (answer.status_code, answer.json()["path"]) == (400, next(iter(query)))
     assert (await ana.get("/log", limit=1_000)).status_code == 200
+
+
+@pytest.mark.req("AM-19")
+async def test_log_tells_of_the_newest_hundred_versions_unless_more_are_asked_for(
+    ana: AgentClient, world: TeamWorld
+) -> None:
+    for _ in range(101):
+        await fill(world, "b", "a")
+    assert [row["version"] for row in await ana.log()] == list(range(101, 1, -1))
+    rows = await ana.log(limit=1_000)
+    assert [row["version"] for row in rows] == list(range(101, 0, -1))
+    assert rows[0]["keys"] == ["a", "b"]
+
+
+@pytest.mark.req("AM-8", "SM-58")
+async def test_the_1001st_active_entry_does_not_fit_until_one_is_forgotten(ana: AgentClient, world: TeamWorld) -> None:
+    await fill(world, *(f"k{number}" for number in range(1_000)))
+    state, body = await ana.try_(1, "Remember", **LESSON)
+    assert (state, body["_tag"], body["reason"]) == (409, "AgentMemoryConflict", "memory_full")
+    assert (await ana.memory())["version"] == 1
+    replaced = {**LESSON, "key": "k1"}
+    assert (await ana.try_(1, "Remember", **replaced))[0] == 200, "an active one is replaced"
+    assert (await ana.try_(2, "Forget", key="k1"))[0] == 200
+    assert (await ana.try_(3, "Remember", **LESSON))[0] == 200
+    state, body = await ana.try_(4, "Remember", **replaced)
+    assert (state, body["reason"]) == (409, "memory_full"), "a retracted one would count again"
+
+
+async def fill(world: TeamWorld, *keys: str) -> None:
+    """Write one version with active entries under these keys."""
+
+    async def work(cmd: Command) -> None:
+        entries = [
+            EntryState(key=key, content="c", kind="decision", status="active", updated_at=cmd.at, people={})
+            for key in keys
+        ]
+        step = VersionStep(
+            cause=ChangeCause.PROMOTION,
+            operation="agent.promote",
+            actor=world.ana,
+            actor_kind=cmd.actor_kind,
+            entries=entries,
+        )
+        await write_version(cmd, await hold_memory(cmd, world.atlas), step)
+
+    await command(world.deps, world.caller(world.ana), work)
 
 
 @pytest.mark.req("AM-16", "AM-17")

@@ -86,6 +86,24 @@ async def test_one_key_in_two_spellings_is_one_fact(room: SessionRoom, person: S
     assert (await person.memory())["entries"]["caf\u00e9"]["status"] == "retracted"
 
 
+@pytest.mark.req("SM-6", "SM-10", "SM-27", "SM-31")
+async def test_every_kind_is_taken_and_no_cache_keeps_an_answer(room: SessionRoom, person: SessionClient) -> None:
+    await room.make()
+    answers = []
+    for kind in ("fact", "decision", "preference", "procedure", "hypothesis"):
+        answers.append(await person.try_("Remember", key="k", content="c", kind=kind))
+        memory = await person.memory()
+        assert memory["entries"]["k"]["kind"] == kind
+    assert len(set(memory["processed"])) == len(memory["processed"]) == 5
+    assert memory["entries"]["k"]["sources"] == memory["processed"][-1:]
+    refused = await person.try_("Forget", key="none"), await person.try_("Forget", key="")
+    missing = await person.http.get("/v1/sessions/none/memory", headers=person.headers)
+    unsigned = await person.http.get("/v1/sessions/ses_41/memory")
+    for answer in (*answers, *refused, missing, unsigned):
+        assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
 @pytest.mark.req("SM-5")
 async def test_a_content_comes_back_as_it_was_given(room: SessionRoom, person: SessionClient) -> None:
     await room.make()
