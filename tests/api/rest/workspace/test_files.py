@@ -137,6 +137,21 @@ async def test_a_path_is_decoded_exactly_once(team: MemoryClient) -> None:
         assert (status, code, details["field"]) == (400, "invalid_argument", "path"), path
 
 
+@pytest.mark.req("FM-61")
+async def test_a_path_has_256_bytes_in_nfc(team: MemoryClient) -> None:
+    await team.write("e\u0301" * 128, "x")
+    assert (await team.ok("GET", f"/files/{chr(0xE9) * 128}"))["path"] == "\u00e9" * 128
+    for method, path, body, field in (
+        ("POST", "/files", {"path": "\u00e9" * 128 + "x", "content": ""}, "path"),
+        ("GET", f"/files/{'x' * 257}", None, "path"),
+        ("GET", f"/files?prefix={'x' * 257}/", None, "prefix"),
+        ("GET", f"/revisions?path={'x' * 257}", None, "path"),
+        ("PATCH", "", {"always_load": ["x" * 257]}, "always_load.0"),
+    ):
+        status, code, details = await team.refused(method, path, body, tag=f'"{team.memory}:1"')
+        assert (status, code, details["field"]) == (400, "invalid_argument", field)
+
+
 @pytest.mark.req("FM-58")
 async def test_another_form_of_a_path_addresses_the_same_file(team: MemoryClient) -> None:
     tag = await team.write("cafe\u0301.md", "x")
@@ -203,6 +218,16 @@ async def test_checks_come_in_the_order_of_the_contract(team: MemoryClient, read
     assert (await team.refused("PUT", "/files/b.md", bad, tag="*"))[0] == 404
     assert (await team.refused("PUT", "/files/a.md", bad, tag="*"))[0] == 412
     assert (await team.refused("PUT", "/files/a.md", bad, tag=tag))[0] == 413
+    body = {"source": "a.md", "destination": "a.md"}
+    assert (await may_read.refused("POST", "/files/move", body))[0] == 403
+    assert (await team.refused("POST", "/files/move", {}))[0] == 428
+    assert (await team.refused("POST", "/files/move", {}, tag="*"))[2]["field"] == "source"
+    nowhere_to_go = {**body, "destination": "/"}
+    assert (await team.refused("POST", "/files/move", nowhere_to_go, tag="*"))[2]["field"] == "destination"
+    assert (await team.refused("POST", "/files/move", {**body, "source": "b.md"}, tag="*"))[0] == 404
+    assert (await team.refused("POST", "/files/move", body, tag="*"))[0] == 412
+    assert (await team.refused("POST", "/files/move", body, tag=tag))[0] == 409
+    assert (await team.refused("POST", "/files", {"path": "a.md", "content": bad["content"]}))[0] == 409
 
 
 @pytest.mark.req("FM-65", "FM-66")

@@ -53,8 +53,8 @@ async def test_a_memory_has_the_view_of_the_contract(writer: MemoryClient, reade
     assert made.headers["etag"] == f'"{view["id"]}:1"'
     read = await reader.send("GET", f"//memories/{view['id']}")
     assert (read.json(), read.headers["etag"]) == (view, made.headers["etag"])
-    again = await writer.ok("POST", "//memories", {"name": "Team"})
-    assert again["id"] != view["id"]
+    again = await writer.ok("POST", "//memories", {"name": "Team", "type": "postgres", "provider_id": None})
+    assert (again["id"] != view["id"], again["kind"]) == (True, "file")
 
 
 @pytest.mark.req("FM-27", "FM-28", "FM-30", "FM-34", "FM-36", "FM-39", "FM-11", "FM-21")

@@ -9,6 +9,7 @@ from api.bootstrap import Ports, Service, build
 from api.settings import Settings
 from graph.model.nodes.people import Right
 from tests.support.memory_client import MemoryClient, key
+from tests.support.run_client import Runtime
 from tests.support.world import TeamWorld
 
 
@@ -112,7 +113,7 @@ async def test_blank_and_wildcard_scopes_name_nothing_else(team: MemoryClient) -
     assert [row["path"] for row in await team.revisions()] == ["a/b.md"]
 
 
-@pytest.mark.req("FM-82", "FM-83", "FM-84", "FM-85", "FM-86")
+@pytest.mark.req("FM-82", "FM-83", "FM-84", "FM-85", "FM-86", "MT-57", "MT-58")
 async def test_lowered_limits_count_from_the_next_change(
     settings: Settings, ports: Ports, service: Service, team: MemoryClient, world: TeamWorld
 ) -> None:
@@ -129,6 +130,10 @@ async def test_lowered_limits_count_from_the_next_change(
         assert (status, details["limit"]) == (413, 30_000)
         status, _, details = await low.refused("POST", "/files", {"path": "c.md", "content": "x"})
         assert (status, details["reason"], details["limit"]) == (409, "memory_full", 65_536)
+        run = await Runtime(low).start(memories=[{"name": "team", "memory_id": low.memory, "access": "write"}])
+        new = {"memory": "team", "path": "c.md", "content": "x"}
+        failed = (await run.call(await run.accept(), "memory_file_create", **new))["error"]
+        assert (failed["error"], failed["current"]) == ("memory_full", None)
         assert len(await low.revisions()) == 5
         await low.put("a.md", "short", tags["a.md"])
         view = await low.view()
@@ -144,12 +149,14 @@ async def test_changes_are_audited_without_content(team: MemoryClient) -> None:
     tag = await team.put("a.md", "SECRET2", tag)
     moved = await team.send("POST", "/files/move", {"source": "a.md", "destination": "b.md"}, tag=tag)
     await team.ok("POST", "/revisions/4/restore", tag=moved.headers["etag"])
-    await team.ok("POST", "/revisions/3/restore")
+    back = await team.send("POST", "/revisions/3/restore")
+    await team.ok("DELETE", "/files/a.md", tag=back.headers["etag"])
     await team.ok("DELETE", "/revisions", path="b.md")
     answer = await team.send("GET", "//audit-events", target_id=team.memory)
     events = answer.json()["items"]
     assert [event["action"] for event in events] == [
         "memory.history.purge",
+        "memory.file.delete",
         "memory.file.restore",
         "memory.file.restore",
         "memory.file.move",
@@ -160,8 +167,10 @@ async def test_changes_are_audited_without_content(team: MemoryClient) -> None:
     assert "SECRET" not in answer.text
     assert {event["actor_id"] for event in events} == {"ana"}
     file = moved.json()["id"]
-    assert (events[4]["target_id"], events[4]["details"]) == (file, {"path": "a.md", "seq": 2})
-    assert events[3]["details"] == {"path": "b.md", "seq": 4, "moved_path": "a.md"}
+    assert (events[5]["target_id"], events[5]["details"]) == (file, {"path": "a.md", "seq": 2})
+    assert events[4]["details"] == {"path": "b.md", "seq": 4, "moved_path": "a.md"}
+    assert (events[1]["target_id"], events[1]["details"]) == (back.json()["file"]["id"], {"path": "a.md", "seq": 7})
+    assert events[0]["details"] == {"path": "b.md", "purged": 2}
     of_file = (await team.ok("GET", "//audit-events", target_id=moved.json()["id"], limit=2))["items"]
     assert {event["target_id"] for event in of_file} == {file}
     assert (await team.ok("GET", "//audit-events", target_id="nonsense"))["items"] == []

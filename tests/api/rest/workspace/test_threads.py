@@ -123,6 +123,8 @@ async def test_a_new_thread_takes_mounts_or_is_not_made(
     assert (await writer.refused("POST", "//threads", []))[2]["field"] == "body"
     _, _, details = await writer.refused("POST", "//threads", {"memories": [good] * 33})
     assert details["field"] == "memories"
+    many = [mount_of("mem_nothing", f"m{place}") for place in range(32)]
+    assert (await writer.refused("POST", "//threads", {"memories": many}))[:2] == (404, "not_found")
     async with world.deps.store.reading() as reader:
         found = (await reader.find(MOUNTS, Find(kind=ThreadMount))).nodes
     assert [mount.name for mount in found if mount.workspace == world.workspace] == ["team"]

@@ -117,6 +117,10 @@ async def test_grep_finds_lines(thread: Runtime, team: MemoryClient, run: str) -
     assert await found("^tea", regex=True) == [("a.md", 1), ("n/b.md", 1)]
     assert await found("tea", path="n") == [("n/b.md", 1)]
     assert await found("tea", path="a.md", limit=1) == [("a.md", 1)]
+    await team.write("many.md", "much\n" * 51)
+    for more, number in (({}, 50), ({"limit": 51}, 51)):
+        answer = await thread.call(run, "memory_file_grep", memory="team", pattern="much", **more)
+        assert (len(answer["output"]["matches"]), answer["output"]["truncated"]) == (number, number < 51)
     for pattern, is_regex in (("(", True), ("", False), ("a" * 1_001, False)):
         failed = await thread.call(run, "memory_file_grep", memory="team", pattern=pattern, regex=is_regex)
         assert failed["error"]["error"] == "invalid_pattern"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graph.rules.memory_guides import RECORD_GUIDE
 from graph.rules.record_providers import PLATFORM
 from tests.api.conftest import ENGINES
 from tests.support.mem0_server import Fault, Mem0Server
@@ -14,7 +15,7 @@ from tests.support.memory_client import MemoryClient
 from tests.support.record_room import RecordRoom, is_write
 
 
-@pytest.mark.req("RM-16", "RM-17", "RM-18", "RM-19", "RM-26")
+@pytest.mark.req("RM-16", "RM-17", "RM-18", "RM-19", "RM-26", "FM-31", "FM-33")
 async def test_a_record_memory_needs_an_enabled_provider_of_its_type(room: RecordRoom, mem0: Mem0Server) -> None:
     provider, off = await room.provider(), await room.provider(enabled=False)
     body: dict[str, Any] = {"name": "Facts", "type": "mem0_oss", "provider_id": provider}
@@ -30,6 +31,7 @@ async def test_a_record_memory_needs_an_enabled_provider_of_its_type(room: Recor
     assert await refused(always_load=["a.md"]) == (400, "invalid_argument", "always_load")
     view = await room.ana.ok("POST", "//memories", {**body, "always_load": []})
     assert (view["kind"], view["provider_id"]) == ("record", provider)
+    assert (view["guide"], view["inherited_guide"]) == (None, RECORD_GUIDE)
     assert (view["file_count"], view["content_bytes"], view["history_bytes"]) == (None, None, None)
     facts = room.ana.within(view["id"])
     tag = await facts.tag("GET", "")
