@@ -17,7 +17,7 @@ from graph.services.access.session import Session
 from graph.services.knowledge.audit_log import restored_by
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.conversations import routing_rules
-from graph.services.knowledge.entries import attributes_of, entry_views
+from graph.services.knowledge.entries import attributes_of, entry_views, wider_entries
 from graph.services.knowledge.first_pages import (
     first_audit,
     first_block_versions,
@@ -67,6 +67,10 @@ class Loaders:
     def entries(self, as_of: AsOf) -> DataLoader[NodeId, EntryView | None]:
         """Return the loader of entries as they were at a moment."""
         return self.get(("entries", as_of), lambda s, ids: entry_views(s, ids, as_of), _none)
+
+    def wider_entries(self, as_of: AsOf) -> DataLoader[NodeId, tuple[EntryView, ...]]:
+        """Return the loader of the entries of wider bases on the same topic."""
+        return self.get(("wider_entries", as_of), lambda s, ids: wider_entries(s, ids, as_of), tuple)
 
     def blocks(self, as_of: AsOf) -> DataLoader[NodeId, tuple[BlockView, ...]]:
         """Return the loader of the blocks of entries."""

@@ -14,7 +14,7 @@ from api.graphql.types.audit import AuditRecord
 from api.graphql.types.evidence import Source
 from api.graphql.types.node import Node
 from api.graphql.types.registry import show_all
-from graph.model.errors import BadInput
+from graph.model.errors import LimitExceeded
 from graph.model.ids import NodeId
 from graph.rules.operations.verdicts import Outcome, Verdict
 from graph.services.knowledge.erasure import erase
@@ -104,7 +104,7 @@ class ChangeMutations:
     ) -> ApplyPayload:
         ctx = context(info)
         if len(operations) > MAX_OPERATIONS:
-            raise BadInput(f"send at most {MAX_OPERATIONS} operations", field="operations", limit=MAX_OPERATIONS)
+            raise LimitExceeded(f"send at most {MAX_OPERATIONS} operations", field="operations", limit=MAX_OPERATIONS)
         inside = [inward(operation, ctx.caller.workspace) for operation in operations]
         conversation = None if conversation_id is None else ctx.id(conversation_id)
         result = await ctx.run(
@@ -125,4 +125,4 @@ class ChangeMutations:
     async def erase_source(self, info: Info[Any, Any], id: strawberry.ID, reason: str) -> Source:
         ctx = context(info)
         receipt = await ctx.once(info, lambda: erase(ctx.deps, ctx.caller, ctx.id(id), reason))
-        return Source.from_domain(receipt.source)
+        return Source.from_domain(receipt.source, receipt.counts)

@@ -110,6 +110,14 @@ class Thread(Node):
 
 
 @strawberry.type
+class ErasedCopies:
+    """How many copies of one kind an erasure reached (KN-81)."""
+
+    kind: str
+    count: int
+
+
+@strawberry.type
 class Source(Node):
     """One version of something that happened or was handed in; never edited (KN-63, KN-64)."""
 
@@ -132,9 +140,10 @@ class Source(Node):
     pool: strawberry.Private[NodeId | None]
     author_id: strawberry.Private[NodeId | None]
     has_blob: strawberry.Private[bool]
+    receipt: strawberry.Private[Mapping[str, int] | None]
 
     @classmethod
-    def from_domain(cls, node: evidence.Source) -> Source:
+    def from_domain(cls, node: evidence.Source, receipt: Mapping[str, int] | None = None) -> Source:
         return cls(
             id=to_global(node.id, node.workspace),
             kind=evidence.SourceKind(node.kind),
@@ -156,6 +165,7 @@ class Source(Node):
             pool=node.pool,
             author_id=node.author_id,
             has_blob=node.blob_ref is not None,
+            receipt=receipt,
         )
 
     @strawberry.field
@@ -169,6 +179,12 @@ class Source(Node):
     @strawberry.field(description="Where the stored original can be downloaded, with the same credential.")
     def download_path(self) -> str | None:
         return f"/blobs/{self.id}" if self.has_blob else None
+
+    @strawberry.field(description="The receipt of `eraseSource`: copies by kind; null in all other reads.")
+    def erased_copies(self) -> list[ErasedCopies] | None:
+        if self.receipt is None:
+            return None
+        return [ErasedCopies(kind=kind, count=count) for kind, count in sorted(self.receipt.items())]
 
 
 @strawberry.type

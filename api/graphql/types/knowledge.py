@@ -189,6 +189,16 @@ class Entry(Node):
     async def last_modifier(self, info: Info[Any, Any]) -> Principal | None:
         return None if self.view.last_modifier_id is None else await principal_of(info, self.view.last_modifier_id)
 
+    @strawberry.field(description="Whom an entry about a person stands for (KN-33).")
+    async def principal(self, info: Info[Any, Any]) -> Principal | None:
+        return None if self.view.principal_id is None else await principal_of(info, self.view.principal_id)
+
+    @strawberry.field(description="Entries of wider knowledge bases on the same topic (KN-34).")
+    async def same_as(self, info: Info[Any, Any]) -> list[Entry]:
+        ctx = context(info)
+        found = await ctx.loaders.wider_entries(self.view.as_of).load(self.view.id)
+        return [Entry.from_domain(ctx, view) for view in found]
+
     @strawberry.field
     async def marks(self, info: Info[Any, Any]) -> EntryMarks:
         return EntryMarks.from_domain(marks_of(await context(info).loaders.blocks(self.view.as_of).load(self.view.id)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from graph.model.edges import EdgeType
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Attribute, Entry, EntryVersion, Facet, FacetField
@@ -17,7 +18,7 @@ from graph.services.access.session import Session
 from graph.services.knowledge.listing import believed_where
 from graph.services.knowledge.support import supports_of
 from graph.services.knowledge.views import AttributeView, EntryView
-from graph.store.query import By, Find, In, both
+from graph.store.query import By, Direction, Find, In, both
 
 S = TypeVar("S", EntryVersion, Facet, Attribute)
 
@@ -47,6 +48,19 @@ async def entry_views(session: Session, ids: Sequence[NodeId], as_of: AsOf = NOW
     facets = await _believed(session, Facet, list(versions), as_of)
     views = (_view(entries[id_], versions[id_][-1], facets.get(id_, []), as_of) for id_ in entries if id_ in versions)
     return {view.id: view for view in views if view is not None}
+
+
+async def wider_entries(
+    session: Session, ids: Sequence[NodeId], as_of: AsOf = NOW
+) -> Mapping[NodeId, tuple[EntryView, ...]]:
+    """Return, of entries that the caller sees, those of wider bases on the same topic, by id (KN-34)."""
+    edges = await session.reader.edges(session.viewer, list(ids), [EdgeType.SAME_AS], Direction.OUT)
+    views = await entry_views(session, sorted({edge.target for edge in edges}), as_of)
+    found: dict[NodeId, list[EntryView]] = {}
+    for edge in sorted(edges, key=lambda edge: edge.target):
+        if edge.target in views:
+            found.setdefault(edge.source, []).append(views[edge.target])
+    return {id_: tuple(wider) for id_, wider in found.items()}
 
 
 async def attributes_of(
@@ -100,6 +114,7 @@ def _view(entry: Entry, version: EntryVersion, facets: Iterable[Facet], as_of: A
         updated_at=entry.updated_at,
         deleted_at=entry.deleted_at,
         last_modifier_id=entry.last_modifier_id,
+        principal_id=entry.principal_id,
         as_of=as_of,
     )
 

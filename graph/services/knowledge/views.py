@@ -43,6 +43,7 @@ class EntryView:
         aliases: in the order of that version.
         summary: None if there is none or its evidence is hidden.
         deleted_at: set only in reads of a time before the deletion.
+        principal_id: the one whom an entry about a person stands for (KN-33).
         as_of: the time that was asked for; blocks and relations are to be read at the same.
     """
 
@@ -61,6 +62,7 @@ class EntryView:
     updated_at: Millis
     deleted_at: Millis | None
     last_modifier_id: NodeId | None
+    principal_id: NodeId | None
     as_of: AsOf
 
 

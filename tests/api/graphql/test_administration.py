@@ -9,21 +9,22 @@ import pytest
 
 from graph.model.ids import NodeId
 from tests.api.clients import GraphQLClient
+from tests.api.graphql.test_entries import APPLY, create_entry
 from tests.support.world import TeamWorld
 
 Gid = Callable[[NodeId], str]
-SAY = """mutation($c: ID!) { ingestMessages(conversationId: $c, messages: [
-  {externalId: "x1", sentAt: "2025-05-10T09:00:00Z", text: "The oven is hot"}]) { sourceIds } }"""
+SAY = """mutation($c: ID!, $x: String!) { ingestMessages(conversationId: $c, messages: [
+  {externalId: $x, sentAt: "2025-05-10T09:00:00Z", text: "The oven is hot"}]) { sourceIds } }"""
 NODE = "query($id: ID!) { node(id: $id) { id } }"
 TALK = {"externalId": "m1", "sentAt": "2024-05-10T09:00:00Z", "text": "Old words", "speaker": "Ana"}
 IMPORT = """mutation($c: ID!, $m: [ImportedMessageInput!]!) {
   importMessages(channelId: $c, messages: $m) { stored unchanged newVersions } }"""
 
 
-async def said(host: GraphQLClient, world: TeamWorld, gid: Gid) -> str:
+async def said(host: GraphQLClient, world: TeamWorld, gid: Gid, external_id: str = "x1") -> str:
     """Let somebody say something in the channel; return the source."""
     conversation = await world.open(world.ops)
-    return str((await host.ok(SAY, c=gid(conversation.id)))["ingestMessages"]["sourceIds"][0])
+    return str((await host.ok(SAY, c=gid(conversation.id), x=external_id))["ingestMessages"]["sourceIds"][0])
 
 
 @pytest.mark.req("KN-67")
@@ -39,9 +40,29 @@ async def test_a_host_withdraws_a_message_by_the_id_of_its_channel_and_it_comes_
     assert await ben.code(withdraw, c=gid(world.ops)) == "NOT_FOUND"
 
 
+@pytest.mark.req("KN-81")
+async def test_the_receipt_of_an_erasure_counts_copies_by_kind(
+    world: TeamWorld, host: GraphQLClient, ana: GraphQLClient, dan: GraphQLClient, gid: Gid
+) -> None:
+    source = await said(host, world, gid)
+    note = create_entry("Oven", source, "The oven is hot")
+    await ana.ok(APPLY, kb=gid(NodeId(str((await world.open(world.ops)).pool))), operations=[note])
+    erase = (
+        'mutation($id: ID!) { eraseSource(id: $id, reason: "asked for") { state text erasedCopies { kind count } } }'
+    )
+    erased = (await dan.ok(erase, id=source))["eraseSource"]
+    assert (erased["state"], erased["text"]) == ("ERASED", "[erased]")
+    counts = {one["kind"]: one["count"] for one in erased["erasedCopies"]}
+    assert (counts["sources"], counts["quotes"], counts["audit_images"]) == (1, 1, 1)
+    assert counts["keyword_texts"] > 0
+    read = "query($id: ID!) { node(id: $id) { ... on Source { erasedCopies { kind } } } }"
+    fresh = await said(host, world, gid, "x2")
+    assert await ana.ok(read, id=fresh) == {"node": {"erasedCopies": None}}
+
+
 @pytest.mark.req("AD-18")
 async def test_an_organization_keeps_settings_that_are_not_named_and_notices_a_stale_version(
-    dan: GraphQLClient,
+    dan: GraphQLClient, host: GraphQLClient, ana: GraphQLClient
 ) -> None:
     made = await dan.ok(
         'mutation { createOrganization(displayName: "Heron", settings: {memory: {use: true}}) { id version } }'
@@ -51,6 +72,12 @@ async def test_an_organization_keeps_settings_that_are_not_named_and_notices_a_s
     changed = await dan.ok(change, id=id_, v=1)
     assert changed["setOrganization"] == {"settings": {"memory": {"use": True}, "botMemory": False}, "version": 2}
     assert await dan.code(change, id=id_, v=1) == "VERSION_CONFLICT"
+    await dan.ok('mutation { createOrganization(displayName: "Auk") { id } }')
+    auk, heron = (await dan.ok("{ organizations { id displayName settings version } }"))["organizations"]
+    assert (auk["displayName"], auk["settings"], auk["version"]) == ("Auk", {}, 1)
+    assert heron == {"id": id_, "displayName": "Heron", **changed["setOrganization"]}
+    for who in (host, ana):
+        assert await who.code("{ organizations { id } }") == "FORBIDDEN"
 
 
 @pytest.mark.req("AD-27", "KN-85")

@@ -335,7 +335,7 @@ async def test_a_bad_cursor_is_refused_on_every_connection(
         ([{**create("Orion", own("t")), "extra": 1}], "SCHEMA_INVALID"),
         ([create("Orion")], "SCHEMA_INVALID"),
         ([create("Orion", own("t"))] * 999, "LIMIT_EXCEEDED"),
-        ([create("Orion", own("t"))] * 1_000, "BAD_INPUT"),
+        ([create("Orion", own("t"))] * 1_000, "LIMIT_EXCEEDED"),
         ([add("nope", own("t"))], "EVIDENCE_NOT_FOUND"),
     ],
 )
