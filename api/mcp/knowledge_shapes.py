@@ -18,7 +18,7 @@ from graph.rules.provenance import DEFAULT_DEPTH, MAX_DEPTH, ProvenanceEdge
 from graph.services.knowledge.provenance import Provenance
 from graph.services.knowledge.provenance_export import label_of
 from graph.services.knowledge.views import CitationView
-from graph.services.search.browse import BrowsePage
+from graph.services.search.pages import BrowsePage
 from graph.services.search.values import MemoryItem, SearchAnswer
 
 A = TypeVar("A", bound=BaseModel)

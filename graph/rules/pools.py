@@ -8,8 +8,9 @@ from graph.model.access import Clause
 from graph.model.ids import NodeId, WorkspaceId, local_part, node_id
 from graph.model.nodes.evidence import Channel, ChannelKind, Conversation, RoutingRule
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
+from graph.model.nodes.people import PrincipalKind
 from graph.model.time import HOUR_MS, Millis
-from graph.rules.rights import ChannelFacts
+from graph.rules.rights import ChannelFacts, ViewerFacts
 from graph.rules.scopes import (
     ConversationFacts,
     KbScope,
@@ -17,6 +18,7 @@ from graph.rules.scopes import (
     RoutingFacts,
     memory_scope_for,
     pool_clause,
+    read_set,
 )
 
 
@@ -67,6 +69,19 @@ def write_base(channel: Channel, rule: RoutingRule | None, at: Millis) -> Knowle
     kind = KbKind(memory_scope_for(channel_facts(channel), routing_facts(rule)))
     own = None if kind is KbKind.SHARED else channel.id
     return new_base(channel.workspace, channel.owner_id, kind, at, channel=own)
+
+
+def conversation_bases(facts: ViewerFacts, conversation: ConversationFacts | None) -> frozenset[NodeId]:
+    """Return the ids of the bases that are read in a conversation, made or not; without one there are none.
+
+    An agent also reads the shared ones that it was granted (KN-55).
+    """
+    if conversation is None:
+        return frozenset()
+    scopes = set(read_set(conversation))
+    if facts.kind is PrincipalKind.AGENT:
+        scopes |= {KbScope(kind=KbKind.SHARED, owner=owner) for owner in facts.reads_shared}
+    return frozenset(base_id(facts.workspace, kb.owner, kb.kind, kb.channel) for kb in scopes)
 
 
 def channel_facts(channel: Channel) -> ChannelFacts:

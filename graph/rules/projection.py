@@ -127,6 +127,15 @@ def project(entry: ShownEntry) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def marks_of(validity: str, standing: str, *, stale: bool) -> list[str]:
+    """Return what stands in brackets behind a fact: when it holds, and how it stands unless it is settled.
+
+    >>> marks_of("since 2025-04", "disputed", stale=True), marks_of("", "settled", stale=False)
+    (['[since 2025-04]', '[disputed, stale]'], [])
+    """
+    return [*_bracketed(validity), *_bracketed(_standing(standing, stale=stale))]
+
+
 class _Footnotes:
     """Numbers sources in the order of their first use."""
 
@@ -163,7 +172,7 @@ def _fact(block: ShownBlock, notes: _Footnotes) -> str:
     text = paragraph(block.text)
     if block.deduction is not None:
         text, marks = _deduction(block.deduction, marks), []
-    words = [text, *_bracketed(block.validity.text), *_bracketed(_standing(block)), "".join(marks)]
+    words = [text, *marks_of(block.validity.text, block.standing, stale=block.stale), "".join(marks)]
     return " ".join(word for word in words if word)
 
 
@@ -173,9 +182,9 @@ def _deduction(deduction: ShownDeduction, marks: list[str]) -> str:
     return f"{words} ({inline(deduction.by)}, {shown_day(deduction.at)}{basis})"
 
 
-def _standing(block: ShownBlock) -> str:
-    marks = [] if block.standing == Standing.SETTLED else [block.standing]
-    return ", ".join([*marks, "stale"] if block.stale else marks)
+def _standing(standing: str, *, stale: bool) -> str:
+    marks = [] if standing == Standing.SETTLED else [standing]
+    return ", ".join([*marks, "stale"] if stale else marks)
 
 
 def _relations(relations: tuple[ShownRelation, ...], notes: _Footnotes) -> Iterator[str]:

@@ -13,7 +13,8 @@ from api.graphql.types.inputs import MemorySearchInput
 from api.graphql.types.statements import Citation
 from graph.model.time import Millis
 from graph.services.search import values
-from graph.services.search.browse import BrowsePage, memory_browse
+from graph.services.search.browse import memory_browse
+from graph.services.search.pages import BrowsePage
 from graph.services.search.search import memory_search
 
 

@@ -13,14 +13,14 @@ from functools import partial
 
 from graph.model.access import Viewer
 from graph.model.edges import EdgeType
-from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import Block, Entry, Relation
+from graph.model.ids import NodeId, prefix_of
+from graph.model.nodes.knowledge import Block, Entry, KnowledgeBase, Relation
 from graph.model.nodes.work import AuditRecord
 from graph.model.time import Millis
 from graph.rules.guarding import operation_tag
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing, misplaced, nothing
-from graph.services.knowledge.owners import readable_bases, watched_bases
+from graph.services.knowledge.owners import check_named, readable_bases, watched_bases
 from graph.store.query import After, By, Eq, Find, In, Linked, Newest, Range, Tagged, Where, both
 
 
@@ -53,6 +53,9 @@ async def audit_log(
 
     Within one knowledge base that is by falling `seq`; across several by falling time, then by knowledge base, then
     by falling `seq`.
+
+    Raises:
+        OperationRejected: ``SCOPE_FORBIDDEN``: an agent names a base that its conversation does not read (KN-56).
     """
     viewer = await _viewer(session, filter)
     if viewer.pools is not None and not viewer.pools:
@@ -101,6 +104,7 @@ async def audit_actors(session: Session, owner_id: NodeId) -> Sequence[NodeId]:
 
 
 async def _viewer(session: Session, filter: AuditFilter) -> Viewer:
+    check_named(session, [pool for pool in filter.kb_ids or () if prefix_of(pool) == KnowledgeBase.PREFIX])
     if filter.owner_id is None:
         return session.viewer if filter.kb_ids is None else session.narrowed(filter.kb_ids)
     pools = {base.id for base in await readable_bases(session, filter.owner_id)}

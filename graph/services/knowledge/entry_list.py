@@ -15,7 +15,7 @@ from graph.rules.guarding import LIVE_ENTRY
 from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.listing import Listing, Row, counted, cut_rows, find_listing, nothing
-from graph.services.knowledge.owners import readable_bases
+from graph.services.knowledge.owners import check_named, readable_bases
 from graph.services.knowledge.sources import citing_statements
 from graph.services.knowledge.views import EntryView
 from graph.services.settings import load_settings
@@ -73,6 +73,9 @@ async def entries(
 
     With a text they are ordered by where its words are found (`graph.rules.entry_match`), else the last changed
     comes first; ties by id. An owner that does not exist or is hidden has no entries.
+
+    Raises:
+        OperationRejected: ``SCOPE_FORBIDDEN``: an agent names a base that its conversation does not read (KN-56).
     """
     wanted = filter or EntryFilter()
     viewer = await _viewer_of_owner(session, owner_id, wanted.kb_ids)
@@ -89,6 +92,7 @@ async def entries(
 
 
 async def _viewer_of_owner(session: Session, owner_id: NodeId, kb_ids: Collection[NodeId] | None) -> Viewer:
+    check_named(session, kb_ids)
     pools = {base.id for base in await readable_bases(session, owner_id)}
     return session.narrowed(pools if kb_ids is None else pools & set(kb_ids))
 

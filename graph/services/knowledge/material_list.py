@@ -8,7 +8,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import LearningState, Source, SourceKind
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, find_listing, nothing
-from graph.services.knowledge.owners import readable_bases
+from graph.services.knowledge.owners import check_named, readable_bases
 from graph.store.query import After, And, By, Eq, Find, In, Where
 
 
@@ -24,7 +24,11 @@ async def materials(
     """Return the files in the knowledge bases of an owner in their latest versions, the last handed in first.
 
     Lists are narrowed by AND, values within one by OR; an owner who is hidden or unknown has none.
+
+    Raises:
+        OperationRejected: ``SCOPE_FORBIDDEN``: an agent names a base that its conversation does not read (KN-56).
     """
+    check_named(session, kb_ids)
     pools = {base.id for base in await readable_bases(session, owner_id)}
     wanted = pools if kb_ids is None else pools & set(kb_ids)
     if not wanted:

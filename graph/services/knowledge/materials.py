@@ -28,6 +28,7 @@ from graph.services.access.commands import Command
 from graph.services.access.session import Session, read
 from graph.services.blob_rows import hold_blob
 from graph.services.deps import Deps
+from graph.services.knowledge.owners import check_named
 from graph.services.ledger import COMMIT_GUARD, Commit, commit, hold
 from graph.services.settings import load_settings
 from graph.store.port import Reader
@@ -192,9 +193,12 @@ async def writable_base(session: Session, kb_id: NodeId | None, owner_id: NodeId
     Raises:
         BadInput: none is named: no default points anywhere (MA-14).
         NotFound: no such base of this owner for the caller.
-        OperationRejected: ``SCOPE_FORBIDDEN``: he reads it but may not write there.
+        OperationRejected: ``SCOPE_FORBIDDEN``: he reads it but may not write there, or is an agent that names one
+            outside of its conversation (KN-56).
     """
-    base = await session.open_one(explicit_id(kb_id, "kbId"), KnowledgeBase)
+    named = explicit_id(kb_id, "kbId")
+    check_named(session, [named])
+    base = await session.open_one(named, KnowledgeBase)
     if owner_id is not None and base.owner_id != owner_id:
         raise NotFound
     if base.kind == KbKind.GUIDE:

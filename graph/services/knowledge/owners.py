@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from graph.model.errors import NotFound
+from graph.model.errors import NotFound, OperationRejected
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
 from graph.model.nodes.people import Principal, PrincipalKind
+from graph.rules.pools import conversation_bases
 from graph.rules.scopes import KbScope, may_read
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, Row, counted, cut_rows, find_listing
@@ -44,6 +45,20 @@ async def knowledge_bases(
 async def readable_bases(session: Session, owner_id: NodeId) -> Sequence[KnowledgeBase]:
     """Return all knowledge bases of an owner that the caller reads, to narrow a question to; not to be shown."""
     return (await session.reader.find(session.viewer, Find(kind=KnowledgeBase, where=_of_owner(owner_id)))).nodes
+
+
+def check_named(session: Session, kb_ids: Iterable[NodeId] | None) -> None:
+    """Return if the caller may name these knowledge bases to narrow a question: an agent only those it reads (KN-56).
+
+    To all others a base that they do not read is one without anything in it.
+
+    Raises:
+        OperationRejected: ``SCOPE_FORBIDDEN``.
+    """
+    if kb_ids is None or session.facts.kind is not PrincipalKind.AGENT:
+        return
+    if not set(kb_ids) <= conversation_bases(session.facts, session.conversation):
+        raise OperationRejected("SCOPE_FORBIDDEN", "name knowledge bases that this conversation reads", field="kbIds")
 
 
 async def watched_bases(session: Session, owner_id: NodeId) -> Sequence[KnowledgeBase]:

@@ -28,6 +28,7 @@ from graph.rules.scopes import may_read, needs_access_record, viewer_of_base
 from graph.services.access.session import Session
 from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import entry_views
+from graph.services.knowledge.owners import check_named
 from graph.services.knowledge.relations import RelationDirection, at_entries, relation_views
 from graph.services.knowledge.views import BlockVersionView, BlockView, EntryView, RelationView, SupportView
 from graph.store.query import Direction, Eq, Find, Newest, both
@@ -46,6 +47,7 @@ async def projection(
 
     Raises:
         NotFound: the entry, or the knowledge base, is missing or hidden.
+        OperationRejected: ``SCOPE_FORBIDDEN``: an agent names a base that its conversation does not read (KN-56).
     """
     reader = session if read_set_of is None else await _as_base(session, read_set_of)
     found = await projections(reader, [entry_id], as_of)
@@ -67,6 +69,7 @@ async def projections(session: Session, ids: Sequence[NodeId], as_of: AsOf = NOW
 
 
 async def _as_base(session: Session, base_id: NodeId) -> Session:
+    check_named(session, [base_id])
     base = await session.base(base_id)
     if base is None or base.workspace != session.caller.workspace or base.kind == KbKind.GUIDE:
         raise NotFound

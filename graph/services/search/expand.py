@@ -23,6 +23,7 @@ from graph.services.knowledge.blocks import blocks_of
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import BlockView, CitationView, EntryView
 from graph.services.learning.episode_messages import episode_messages
+from graph.services.search.facts import behind_judgements, citations_of, fact_line
 from graph.services.search.values import Candidate
 from graph.store.query import And, By, Eq, Find, In, Range, Where
 from graph.text.words import best_match
@@ -49,6 +50,7 @@ async def expand(
     entries = [c.id for c in chosen if c.kind is ItemKind.ENTRY]
     views = await entry_views(session, entries) if entries else {}
     blocks = await blocks_of(session, list(views)) if views else {}
+    behind = await behind_judgements(session, (b.current for of in blocks.values() for b in of if b.current))
     messages = [c for c in chosen if c.kind is ItemKind.MESSAGE]
     threads = await _threads(session, viewer, messages)
     neighbours = await _neighbours(session, viewer, messages, settings["search.neighbours"])
@@ -61,7 +63,7 @@ async def expand(
         elif candidate.kind is ItemKind.EPISODE:
             found.append(_episode(candidate, talks[candidate.id], words))
         elif candidate.id in views:
-            found.append(_entry(candidate, views[candidate.id], blocks.get(candidate.id, ()), words))
+            found.append(_entry(candidate, views[candidate.id], blocks.get(candidate.id, ()), words, behind))
     return found
 
 
@@ -90,7 +92,13 @@ def as_citation(source: Source) -> CitationView:
     )
 
 
-def _entry(candidate: Candidate, view: EntryView, blocks: Sequence[BlockView], words: Sequence[str]) -> Expanded:
+def _entry(
+    candidate: Candidate,
+    view: EntryView,
+    blocks: Sequence[BlockView],
+    words: Sequence[str],
+    behind: Mapping[NodeId, Sequence[CitationView]],
+) -> Expanded:
     matched = set(candidate.matched)
     shown = [b for b in blocks if b.current is not None]
     first = [b for b in shown if b.current is not None and b.current.node.id in matched]
@@ -101,7 +109,7 @@ def _entry(candidate: Candidate, view: EntryView, blocks: Sequence[BlockView], w
         parts.append(Part(text=view.summary))
     parts += [
         Part(
-            text=c.node.text,
+            text=fact_line(c),
             matched=c.node.id in matched,
             focus=best_match(c.node.text, words) if c.node.id in matched else 0,
         )
@@ -111,7 +119,7 @@ def _entry(candidate: Candidate, view: EntryView, blocks: Sequence[BlockView], w
     return Expanded(
         candidate=candidate,
         item=Item(ref=public_ref(candidate.node), parts=tuple(parts)),
-        sources=_distinct(cited for c in current for cited in c.support.citations),
+        sources=_distinct(citations_of(current, behind)),
         standing=lead.standing if lead else None,
         authority=next((c.node.authority for c in current if c.node.authority), None),
         stale=any(c.stale for c in current),
@@ -137,7 +145,7 @@ def _episode(candidate: Candidate, talk: Sequence[Source], words: Sequence[str])
     heading = Part(text=episode_heading(candidate.node), own=False, matched=True)
     lines = [(source, message_line(source)) for source in talk]
     said = [Part(text=line, message_id=source.id, focus=best_match(line, words)) for source, line in lines]
-    item = Item(ref=candidate.id, parts=(heading, *said))
+    item = Item(ref=public_ref(candidate.node), parts=(heading, *said))
     return Expanded(candidate=candidate, item=item, sources=tuple(map(as_citation, talk)))
 
 

@@ -107,13 +107,14 @@ async def message_keyword(session: Session, viewer: Viewer, words: Sequence[str]
     scorers = _scorers(found, words)
     alone: dict[str, float] = {}
     window: dict[str, float] = {}
+    times: dict[str, Millis] = {}
     for hit in found.hits:
         kind = _TEXT_KINDS[hit.part]
         into = alone if kind is TextKind.MESSAGE else window
         into[hit.item] = scorers[kind].score(hit.counts, length=hit.length)
-    items = alone.keys() | window.keys()
-    scores = {item: message_score(alone.get(item, 0.0), window.get(item, 0.0)) for item in items}
-    return _ranking(scores, {hit.item: hit.sort_at for hit in found.hits}, {})
+        times[hit.item] = hit.sort_at
+    scores = {item: message_score(alone.get(item, 0.0), window.get(item, 0.0)) for item in times}
+    return _ranking(scores, times, {})
 
 
 async def _match(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from graph.model.access import Viewer
-from graph.model.errors import BadInput, OperationRejected
+from graph.model.errors import BadInput
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import PrincipalKind
 from graph.rules.knowledge_settings import Settings
-from graph.rules.pools import base_id
-from graph.rules.scopes import ConversationFacts, read_set
+from graph.rules.pools import conversation_bases
 from graph.services.access.session import Session
-from graph.services.knowledge.owners import readable_bases
+from graph.services.knowledge.owners import check_named, readable_bases
 
 
 async def searched(
@@ -43,18 +41,6 @@ async def _of_conversation(
     session: Session, settings: Settings, conversation_id: NodeId, kb_ids: tuple[NodeId, ...] | None
 ) -> Viewer:
     facts = await session.speak_in(conversation_id, idle_hours=settings["conversation.idle_hours"])
-    pools = _pools(session, facts)
-    if kb_ids is not None and not set(kb_ids) <= pools:
-        if session.facts.kind is PrincipalKind.AGENT:
-            raise OperationRejected("SCOPE_FORBIDDEN", "search in the knowledge bases that this conversation reads")
-        return session.narrowed(pools & set(kb_ids))
-    return session.narrowed(pools if kb_ids is None else kb_ids)
-
-
-def _pools(session: Session, conversation: ConversationFacts) -> set[NodeId]:
-    """Return the bases a conversation reads; of an agent also the shared ones it was granted (KN-55)."""
-    workspace = session.caller.workspace
-    pools = {base_id(workspace, kb.owner, kb.kind, kb.channel) for kb in read_set(conversation)}
-    if session.facts.kind is PrincipalKind.AGENT:
-        pools |= {base_id(workspace, owner, KbKind.SHARED) for owner in session.facts.reads_shared}
-    return pools
+    check_named(session, kb_ids)
+    pools = conversation_bases(session.facts, facts)
+    return session.narrowed(pools if kb_ids is None else pools & set(kb_ids))

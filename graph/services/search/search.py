@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from graph.model.access import Viewer
@@ -10,7 +11,7 @@ from graph.model.errors import BadInput
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import Entry
 from graph.rules.knowledge_settings import Settings, checked
-from graph.rules.packing import PackedItem, pack
+from graph.rules.packing import PackedItem, pack, without_repeats
 from graph.rules.ranking import ItemKind
 from graph.services.access.session import Session
 from graph.services.search.candidates import scored
@@ -59,7 +60,7 @@ async def memory_search(session: Session, question: SearchQuestion) -> SearchAns
 
 
 def _query(text: str) -> str:
-    query = text.strip()
+    query = unicodedata.normalize("NFC", text).strip()
     if not 1 <= len(query) <= MAX_QUERY_CHARACTERS:
         raise BadInput(f"a query has 1 to {MAX_QUERY_CHARACTERS} characters after trimming", field="query")
     return query
@@ -91,8 +92,8 @@ async def _fill(
             max_items=most,
             tokenizer=session.deps.tokenizer,
         )
-        if len(packed) >= most or sum(p.tokens for p in packed) > total - settings["search.item_tokens"]:
-            break
+        if len(packed) >= most or len(packed) < len(without_repeats(e.item for e in expanded)):
+            break  # full, or one could not be taken: nothing behind it is
     return {e.item.ref: e for e in expanded}, packed
 
 

@@ -13,7 +13,9 @@ from api.bootstrap import Ports, build
 from api.settings import Settings
 from graph.model.access import Viewer
 from graph.model.ids import GlobalId, NodeId
+from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import Right
+from graph.rules.pools import base_id
 from graph.store.memory import MemoryStore
 from graph.store.port import Isolation, Reader
 from tests.api.clients import GraphQLClient
@@ -82,6 +84,40 @@ async def test_an_agent_writes_in_a_conversation_and_reads_what_it_wrote(
     made = await atlas.ok(APPLY, conversation=conversation, operations=[create_entry("Lin", source, "Lin likes tea")])
     assert made["applyOperations"]["results"][0]["created"][0]["name"] == "Lin"
     assert await atlas.code(APPLY, operations=[create_entry("Kai", source, "Lin likes tea")]) == "SCOPE_FORBIDDEN"
+
+
+NAMING = {
+    "entries": "query($kb: ID!, $o: ID!) { entries(ownerId: $o, filter: {kbIds: [$kb]}) { totalCount } }",
+    "materials": "query($kb: ID!, $o: ID!) { materials(ownerId: $o, kbIds: [$kb]) { totalCount } }",
+    "auditLog": "query($kb: ID!, $o: ID!) { auditLog(filter: {ownerId: $o, kbIds: [$kb]}) { totalCount } }",
+    "memorySearch": """query($kb: ID!, $c: ID) {
+        memorySearch(input: {query: "tea", conversationId: $c, kbIds: [$kb]}) { totalTokens } }""",
+    "projection": "query($kb: ID!, $e: ID!) { entry(id: $e) { projection(kbId: $kb) } }",
+    "submitText": 'mutation($kb: ID!, $o: ID!) { submitText(ownerId: $o, kbId: $kb, text: "Tea") { id } }',
+    "applyOperations": """mutation($kb: ID!, $c: ID) {
+        applyOperations(conversationId: $c, kbId: $kb, operations: [], reason: "r") { applied } }""",
+}
+
+
+@pytest.mark.req("KN-56", "KN-60")
+@pytest.mark.parametrize("field", NAMING)
+async def test_an_agent_names_no_base_outside_of_its_conversation(
+    world: TeamWorld, client: GraphQLClient, gid: Gid, field: str
+) -> None:
+    source = gid(await world.say(world.ops, "Lin likes tea"))
+    own, private = await world.open(world.ops), (await world.open(world.chat)).pool
+    conversation = gid(own.id)
+    here = {"Rootward-Conversation": conversation}
+    atlas = GraphQLClient(http=client.http, token=await world.token(world.atlas), headers=here)
+    made = await atlas.ok(APPLY, conversation=conversation, operations=[create_entry("Lin", source, "Lin likes tea")])
+    entry = made["applyOperations"]["results"][0]["createdIds"][0]
+    given = {"o": gid(world.atlas), "c": conversation, "e": entry}
+    unknown = base_id(world.name, world.atlas, KbKind.CHANNEL, NodeId("chn_w/atlas/nowhere"))
+    for base in (gid(NodeId(str(private))), gid(unknown)):
+        answer = await atlas.run(NAMING[field], kb=base, **given)
+        assert answer.codes == ["SCOPE_FORBIDDEN"]
+    if field not in ("submitText", "applyOperations"):
+        await atlas.ok(NAMING[field], kb=gid(NodeId(str(own.pool))), **given)
 
 
 class FreshReader:

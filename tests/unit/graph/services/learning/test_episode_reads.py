@@ -6,7 +6,7 @@ import pytest
 
 from graph.model.edges import EdgeType
 from graph.model.errors import NotFound
-from graph.model.ids import NodeId
+from graph.model.ids import GlobalId, NodeId
 from graph.rules.knowledge_settings import defaults
 from graph.rules.ranking import ItemKind
 from graph.services.access.commands import command
@@ -65,7 +65,7 @@ async def test_browse_opens_the_originals_behind_an_episode(world: TeamWorld) ->
     assert [citation.source.id for citation in page.sources] == [first, second]
 
 
-@pytest.mark.req("RE-21", "RE-17")
+@pytest.mark.req("RE-21", "RE-17", "RE-27")
 async def test_a_found_episode_expands_into_its_messages(world: TeamWorld) -> None:
     first, second, id_ = await lunch(world)
     ranking = Ranking(items=(id_,), matched={id_: (id_,)}, strengths={id_: 1.0})
@@ -79,6 +79,9 @@ async def test_a_found_episode_expands_into_its_messages(world: TeamWorld) -> No
         return await expand(session, session.viewer, ranked[:1], ["lunch"], defaults())
 
     (found,), _ = await read(world.deps, world.caller(world.ben), work)
+    named = GlobalId.decode(found.item.ref)
+    assert named is not None
+    assert named.node == id_  # what the mark of a cut names, clients can browse (RE-27)
     heading, *said = found.item.parts
     assert (heading.own, heading.message_id) == (False, None)
     assert [part.message_id for part in said] == [first, second]

@@ -14,7 +14,8 @@ from graph.services.access.commands import command
 from graph.services.access.session import read
 from graph.services.knowledge.conversations import open_conversation
 from graph.services.knowledge.ingest import ingest_messages
-from graph.services.search.browse import BrowsePage, memory_browse
+from graph.services.search.browse import memory_browse
+from graph.services.search.pages import BrowsePage
 from graph.services.search.search import memory_search
 from graph.services.search.values import SearchAnswer, SearchQuestion
 from graph.store.port import Writer

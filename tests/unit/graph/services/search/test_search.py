@@ -113,9 +113,10 @@ async def test_what_somebody_may_not_see_moves_no_score_of_the_reranker(world: T
 @pytest.mark.req("RE-35", "KN-56")
 async def test_where_to_search_must_be_named_and_allowed(world: TeamWorld) -> None:
     private, shared = await world.open(world.chat), await world.open(world.ops)
-    for query in ("", "   ", "x" * 1_001):
+    for query in ("", "   ", "x" * 1_001, "e\u0301" * 1_001):
         with pytest.raises(BadInput):
             await ask(world, query)
+    assert (await ask(world, f" {'e' + chr(0x301)} " * 333)).items == ()  # 999 characters, and 1,332 before NFC
     with pytest.raises(BadInput):
         await ask(world, "kilns", by=world.atlas, owner_id=world.atlas)
     with pytest.raises(NotFound):
@@ -223,6 +224,22 @@ async def test_items_and_tokens_are_limited_as_asked(world: TeamWorld) -> None:
     assert 0 < len(small.items) < 12
     with pytest.raises(BadInput):
         await ask(world, "zeppelin", total_tokens=199)
+
+
+@pytest.mark.req("RE-24", "RE-26")
+async def test_filling_goes_on_behind_items_that_were_inside_better_ones(world: TeamWorld) -> None:
+    await set_to(world, "search.neighbours", 0)
+    await set_to(world, "search.total_tokens", 400)
+    await set_to(world, "search.item_tokens", 100)
+    for n in range(4):
+        await talk(world, world.ops, ["zeppelin " * 3 + "word " * 8] * 3, thread=f"long{n}")
+    for n in range(9):
+        await talk(world, world.ops, ["a zeppelin"], thread=f"short{n}")
+    answer = await ask(world, "zeppelin", rerank=False)
+    assert [item.text.count("word") > 0 for item in answer.items[:4]] == [True] * 4
+    left = 400 - answer.total_tokens
+    assert len(answer.items) > 4
+    assert 0 <= left < answer.items[-1].tokens
 
 
 @pytest.mark.req("RE-28")
