@@ -158,8 +158,7 @@ class _Measure:
     limits: Limits
     fragments: dict[str, FragmentDefinitionNode] = field(default_factory=dict)
     known: dict[tuple[str, int], _Size] = field(default_factory=dict)
-    open: set[str] = field(default_factory=set)
-    depth_now: int = 0
+    defaults: dict[str, Node] = field(default_factory=dict)
 
     def operation(self, operation: OperationDefinitionNode) -> int:
         for node in self.document.definitions:
@@ -167,6 +166,11 @@ class _Measure:
                 self.fragments[node.name.value] = node
         if len(self.fragments) > MAX_FRAGMENTS:
             raise QueryTooComplex(f"use at most {MAX_FRAGMENTS} fragments", limit=MAX_FRAGMENTS)
+        self.defaults = {
+            one.variable.name.value: one.default_value
+            for one in operation.variable_definitions or ()
+            if one.default_value is not None
+        }
         self._count_syntax()
         self._check_cycles()
         root = self.schema.get_root_type(operation.operation)
@@ -269,7 +273,10 @@ class _Measure:
         if isinstance(value, IntValueNode):
             given = int(value.value[:10])
         elif isinstance(value, VariableNode):
-            given = self.variables.get(value.name.value, DEFAULT_FIRST)
+            name = value.name.value
+            if name not in self.variables and name in self.defaults:
+                return self._number(self.defaults[name])
+            given = self.variables.get(name, DEFAULT_FIRST)
         return min(max(given, 1), MAX_FIRST) if isinstance(given, int) else DEFAULT_FIRST
 
 

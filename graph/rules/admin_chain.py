@@ -39,6 +39,7 @@ class AdminOperation(StrEnum):
     GROUP_CREATE = "group.create"
     CHANNEL_CREATE = "channel.create"
     MEMBERS_SET = "members.set"
+    ROUTING_SET = "routing.set"
     GRANT_ADD = "grant.add"
     GRANT_REVOKE = "grant.revoke"
     SHARED_GRANT = "shared.grant"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
+import regex
+
 from graph.model.errors import BadInput
+from graph.text.words import SNOWBALL
 
 TRANSIENT_PATTERNS: tuple[str, ...] = (
     r"\b\d{1,3}\s?%\s*(?:done|complete|completed|finished)\b",
@@ -112,7 +114,7 @@ SPECS: Mapping[str, SettingSpec] = MappingProxyType(
         "search.route_depth": SettingSpec(50, int, 1, 500, unit="hits"),
         "search.rrf_k": SettingSpec(10, int, 1),
         "search.message_vectors": SettingSpec(True, bool),
-        "search.default_language": SettingSpec("en", str),
+        "search.default_language": SettingSpec("en", str, choices=tuple(SNOWBALL)),
         "search.min_cosine": SettingSpec(0.25, float, -1, 1),
         "search.message_half_life_days": SettingSpec(1_825, float, 0, above=True, unit="days"),
         "search.entry_half_life_days": SettingSpec(3_650, float, 0, above=True, unit="days"),
@@ -196,7 +198,7 @@ def allowed(spec: SettingSpec) -> str:
     if spec.type is tuple:
         return "a list of texts (regular expressions where it holds patterns)"
     if spec.type is str:
-        return " or ".join(spec.choices) if spec.choices else "a text"
+        return f"one of {', '.join(spec.choices)}" if spec.choices else "a text"
     low = "" if spec.low is None else f" {'above' if spec.above else 'from'} {spec.low:g}"
     high = "" if spec.high is None else f" to {spec.high:g}"
     return f"{'a whole number' if spec.type is int else 'a number'}{low}{high}"
@@ -222,8 +224,8 @@ def _texts(value: Any) -> tuple[str, ...] | None:
         return None
     try:
         for pattern in value:
-            re.compile(pattern)
-    except re.error:
+            regex.compile(pattern)
+    except regex.error:
         return None
     return tuple(value)
 

@@ -10,9 +10,11 @@ from graph.model.errors import NotFound
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.evidence import Channel, Conversation, RoutingRule
 from graph.model.time import Millis
+from graph.rules.admin_chain import AdminOperation
 from graph.rules.pools import channel_facts, clause_of, is_over, write_base
 from graph.rules.rights import may_host
 from graph.rules.scopes import MemoryScope, RoutingFacts, check_routing
+from graph.services.access.admin_log import record_admin
 from graph.services.access.commands import Command
 from graph.services.access.guards import guard_alone
 from graph.services.access.session import Session
@@ -69,7 +71,10 @@ async def set_routing_rule(
     if channel.workspace != cmd.caller.workspace:
         raise NotFound
     check_routing(channel_facts(channel), RoutingFacts(memory_scope=memory_scope, isolated=isolated))
-    return await _write_rule(cmd, channel, memory_scope, isolated)
+    rule = await _write_rule(cmd, channel, memory_scope, isolated)
+    codes = {"scope": str(memory_scope), "isolated": isolated}
+    await record_admin(cmd, AdminOperation.ROUTING_SET, channel.id, codes)
+    return rule
 
 
 def may_report(cmd: Command, channel: Channel) -> None:

@@ -61,6 +61,8 @@ def test_the_page_size_of_a_variable_counts_and_one_over_the_maximum_counts_as_t
     assert cost(query, n=7) == 7
     assert cost(query, n=10**9) == 100
     assert cost(query) == 20
+    given = query.replace("$n: Int", "$n: Int = 90")
+    assert (cost(given), cost(given, n=7), cost(given, n=None)) == (90, 7, 20)
 
 
 @pytest.mark.req("KN-115")

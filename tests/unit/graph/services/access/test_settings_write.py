@@ -90,6 +90,8 @@ async def test_only_dreaming_differs_per_agent(world: TeamWorld) -> None:
         ("conversation.idle_hours", 0),
         ("dream.enabled", 1),
         ("dream.transient_patterns", ["("]),
+        ("search.default_language", "klingon"),
+        ("search.default_language", ""),
         ("no.such.setting", 1),
     ],
 )
