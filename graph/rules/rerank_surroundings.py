@@ -95,6 +95,8 @@ def entry_strength(
 
 def shared_strength(candidate: GraphCandidate, entries: Mapping[str, Sequence[tuple[float, str]]]) -> float:
     """Return how strong the best other entry is that rests on a source of the candidate; 0 if there is none."""
+    if not entries:
+        return 0.0
     return max(
         (base for source in candidate.sources for base, id_ in entries.get(source, ()) if id_ != candidate.id),
         default=0.0,

@@ -6,7 +6,7 @@ that routes whose scores have nothing in common count alike. Source: RE-17, ADR 
 """
 
 from collections.abc import Container, Iterable, Mapping
-from heapq import nsmallest
+from heapq import nlargest
 from typing import Final
 
 LEAST_SPREAD: Final = 0.03
@@ -58,5 +58,7 @@ def runners_up(strengths: Mapping[str, float], found: Container[str], most: int)
     >>> runners_up({"a": 1.0, "b": 1.2, "c": 0.1}, {"a"}, 2)
     ['b']
     """
-    strongest = nsmallest(most, strengths, key=lambda id_: (-strengths[id_], id_))
+    least = min(nlargest(most, strengths.values()), default=0.0)  # few reach it, so that few need be put in order
+    strong = [id_ for id_, strength in strengths.items() if strength >= least]
+    strongest = sorted(strong, key=lambda id_: (-strengths[id_], id_))[:most]
     return [id_ for id_ in strongest if id_ not in found]

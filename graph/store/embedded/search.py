@@ -15,7 +15,7 @@ from graph.store.embedded.tables import FTS
 from graph.store.embedded.values import listed
 from graph.store.query import Match, Matches, TextHit
 
-_WEIGHED = 2_000
+_WEIGHED = 250
 """So many texts too many are rather looked at than asked about again; common words make questions dear."""
 
 HIT_COLUMNS = "t.id, t.guard, t.item, p.text, t.pool, t.words, t.length, t.sort_at"
