@@ -9,14 +9,13 @@ from pydantic import BaseModel
 
 from dreaming.jobs import WorkContext
 from dreaming.models.answers import Good, Problem, Unusable, read_answer
-from dreaming.models.port import ChatMessage, ModelAnswer, ModelRequest, Role
+from dreaming.models.port import ChatMessage, Finish, ModelAnswer, ModelRequest, Role
 from dreaming.saved_calls import LightModel, discard, saved_call
 from graph.model.errors import ModelAnswerInvalid
 
 M = TypeVar("M", bound=BaseModel)
 
 _WORTH_ASKING_AGAIN = frozenset({Problem.EMPTY, Problem.NO_JSON, Problem.SCHEMA_ECHO, Problem.INVALID})
-"""A cut answer is not: the same question would be cut again; ask for less."""
 
 
 async def ask(work: WorkContext, light: LightModel, key: str, request: ModelRequest, shape: type[M]) -> M:
@@ -44,7 +43,7 @@ async def ask(work: WorkContext, light: LightModel, key: str, request: ModelRequ
         if isinstance(read, Good):
             return read.value
         work.deps.figures.count("model_answers_unusable", purpose=request.purpose, problem=str(read.problem))
-        if number >= tries or read.problem not in _WORTH_ASKING_AGAIN:
+        if number >= tries or not _is_worth_asking_again(answer, read):
             await discard(work, asked)
             raise ModelAnswerInvalid(_ADVICE.get(read.problem, _NO_USE), problem=str(read.problem))
         number, question = number + 1, _again(request, answer, read)
@@ -55,6 +54,12 @@ _ADVICE = {
     Problem.CUT: "the model's answer was cut: the next try asks for less",
     Problem.REFUSED: "the model refused to answer: it is asked again later, or choose another model",
 }
+
+
+def _is_worth_asking_again(answer: ModelAnswer, read: Unusable) -> bool:
+    """Tell whether another try may fit: what a limit cut would be cut again, half an object need not be half again."""
+    half = read.problem is Problem.CUT and answer.finish is Finish.STOP
+    return half or read.problem in _WORTH_ASKING_AGAIN
 
 
 def _again(request: ModelRequest, answer: ModelAnswer, read: Unusable) -> ModelRequest:

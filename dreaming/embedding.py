@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreaming.jobs import PutOff, WorkContext, guarded_commit
-from graph.model.errors import ModelUnavailable, ProfileUnavailable
+from graph.model.errors import EmbeddingSizeChanged, ModelUnavailable, ProfileUnavailable
 from graph.model.fields import Json
 from graph.model.time import Millis
 from graph.ports import Embedder, EmbeddingChoice
@@ -38,7 +38,11 @@ _PLAIN = "A plain sentence."
 
 @dataclass(kw_only=True, slots=True)
 class _Task:
-    """One try of the job."""
+    """One try of the job.
+
+    Attributes:
+        size: numbers in each vector of this try, once one has come.
+    """
 
     work: WorkContext
     choice: EmbeddingChoice
@@ -46,7 +50,7 @@ class _Task:
     batch: int
     until: Millis
     made: int = 0
-    checked: bool = False
+    size: int | None = None
 
 
 async def make_vectors(work: WorkContext) -> Json:
@@ -101,16 +105,27 @@ async def _embed_batch(task: _Task, kind: VectorKind, pieces: Sequence[Piece]) -
         found, bad = await _asked(task, pieces[at : at + task.batch])
         made |= found
         refused += bad
-    if made and not task.checked:
-        size = len(next(iter(made.values())))
-        async with task.work.deps.store.reading() as reader:
-            await check_size(reader, task.work.job.workspace, task.choice.name, size)
-        task.checked = True
+    await _check_sizes(task, [len(vector) for vector in made.values()])
 
     async def keep(writer: Writer) -> int:
         return await file_vectors(writer, kind, task.choice.name, made, refused)
 
     task.made += await guarded_commit(task.work, keep)
+
+
+async def _check_sizes(task: _Task, given: Sequence[int]) -> None:
+    """Make sure that what came has the size of what is kept, and that it does not change from call to call.
+
+    Raises:
+        EmbeddingSizeChanged: nothing of the batch is kept.
+    """
+    if given and task.size is None:
+        async with task.work.deps.store.reading() as reader:
+            await check_size(reader, task.work.job.workspace, task.choice.name, given[0])
+        task.size = given[0]
+    for size in given:
+        if task.size is not None and size != task.size:
+            raise EmbeddingSizeChanged(kept=task.size, given=size)
 
 
 async def _asked(task: _Task, pieces: Sequence[Piece]) -> tuple[dict[Piece, Sequence[float]], list[Piece]]:

@@ -25,7 +25,7 @@ mutation($agentId: ID!, $displayName: String!, $kind: String!, $options: JSON!, 
 }"""
 LISTED = """
 query($id: ID!) {
-  connectors(ownerId: $id) { id displayName kind state lastSyncAt lastError options }
+  connectors(ownerId: $id) { id displayName kind state lastSyncAt lastError advice options }
   signalSources(ownerId: $id) { id displayName volatile }
 }"""
 DOCUMENTS = """
@@ -49,7 +49,7 @@ async def make_connector(chosen: Chosen, out: Console, *, agent: str, base: str,
 
 
 async def listed(chosen: Chosen, agent: str, out: Console) -> None:
-    """Print the connectors and signal sources of an agent."""
+    """Print the connectors and signal sources of an agent, and what helps those that have a problem."""
     async with linked(chosen) as link:
         token = link.token()
         found = await link.run(LISTED, token=token, id=await principal(link, token, agent))
@@ -69,6 +69,9 @@ async def listed(chosen: Chosen, agent: str, out: Console) -> None:
         for one in found["signalSources"]
     ]
     out.print(columns(rows, ("Name", "Kind", "State", "Last sync", "Problem", "Id")))
+    for one in found["connectors"]:
+        if one["advice"]:
+            out.print(f"{one['displayName']}: {one['advice']}")
 
 
 async def documents(chosen: Chosen, agent: str, problems: bool, out: Console) -> None:

@@ -166,6 +166,11 @@ async def _withdraw_all(work: WorkContext, connector: Connector) -> Json:
     async with work.deps.store.reading() as reader:
         known = await mirrors_of(reader, connector.id)
     live = sorted((mirror for mirror in known.values() if mirror.state == LIVE), key=lambda mirror: mirror.id)
+    gone = 0
     for mirror in live:
-        await guarded_command(work, actor_of(connector), lambda cmd, one=mirror: withdraw_document(cmd, connector, one))  # type: ignore[misc]
-    return {"withdrawn": len(live)}
+        gone += await guarded_command(
+            work,
+            actor_of(connector),
+            lambda cmd, one=mirror: withdraw_document(cmd, connector, one),  # type: ignore[misc]
+        )
+    return {"withdrawn": gone}

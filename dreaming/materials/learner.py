@@ -8,6 +8,7 @@ DR-78, AD-33.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dreaming.curation import (
@@ -322,32 +323,40 @@ async def _end_part(cmd: Command, task: _Task, part: _Part, report: Report) -> N
 
 async def _end_task(cmd: Command, task: _Task, part: _Part) -> None:
     """End the task in the transaction of its last part: the material is learned and waits no more (MA-7)."""
-    batches = await batches_of(cmd.writer, part.run.id)
-    await end_run(
-        cmd.writer,
-        part.run.id,
-        RunState.SUCCEEDED,
-        cmd.at,
-        materials_processed=1,
-        operations=sum(batch.operations for batch in batches),
-        skill_updates=sum(batch.skill_updates for batch in batches),
-        rejected=sum(batch.rejected for batch in batches),
-    )
+    counts = _sums(await batches_of(cmd.writer, part.run.id))
+    await end_run(cmd.writer, part.run.id, RunState.SUCCEEDED, cmd.at, materials_processed=1, **counts)
     await consume_source(cmd.writer, task.source.id)
     await set_learning_state(cmd.writer, task.source.id, LearningState.SUCCEEDED, cmd.at)
 
 
+def _sums(batches: Sequence[DreamBatch]) -> dict[str, int]:
+    """Return what became of the operations of these parts, in the fields of a run (DR-81)."""
+    return {
+        "operations": sum(batch.operations for batch in batches),
+        "skill_updates": sum(batch.skill_updates for batch in batches),
+        "rejected": sum(batch.rejected for batch in batches),
+    }
+
+
 async def _fail(task: _Task, part: _Part, error: RootwardError) -> None:
     """End the run as failed; what was read before stays, and the next run goes on from there (DR-77)."""
-    rejections = list(error.report.rejections) if isinstance(error, AllRejected) else None
+    report = error.report if isinstance(error, AllRejected) else Report()
 
     async def write(writer: Writer) -> None:
         now = task.work.deps.now()
         await writer.lock([part.progress.id])
         found = await find_learning(writer, task.source, now)
         await put_learning(writer, replace(found, failures=found.failures + 1, version=found.version + 1))
-        await end_batch(writer, part.batch_id, RunState.FAILED, error=error.wire_code, rejections=rejections)
-        await end_run(writer, part.run.id, RunState.FAILED, now, error=error.wire_code)
+        await end_batch(
+            writer,
+            part.batch_id,
+            RunState.FAILED,
+            error=error.wire_code,
+            rejections=list(report.rejections),
+            rejected=report.rejected,
+        )
+        counts = _sums(await batches_of(writer, part.run.id))
+        await end_run(writer, part.run.id, RunState.FAILED, now, **counts, error=error.wire_code)
         await set_learning_state(writer, task.source.id, LearningState.QUEUED, now)
 
     await guarded_commit(task.work, write)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import unicodedata
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from graph.rules.stage_a import Batch, Conclusion, EpisodeDraft, Split, faults_of
 
 
-def _text(most: int) -> StringConstraints:
+def _composed(value: Any) -> Any:
+    """Return a text in NFC, the form in which the contract counts characters."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
+def _text(most: int | None = None) -> StringConstraints:
     return StringConstraints(strip_whitespace=True, min_length=1, max_length=most)
 
 
-Topic = Annotated[str, _text(120)]
-Summary = Annotated[str, _text(2_000)]
-Question = Annotated[str, _text(200)]
-System = Annotated[str, _text(80)]
-Stated = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Topic = Annotated[str, BeforeValidator(_composed), _text(120)]
+Summary = Annotated[str, BeforeValidator(_composed), _text(2_000)]
+Question = Annotated[str, BeforeValidator(_composed), _text(200)]
+System = Annotated[str, BeforeValidator(_composed), _text(80)]
+Stated = Annotated[str, BeforeValidator(_composed), _text()]
 
 
 class _Shape(BaseModel):

@@ -233,7 +233,8 @@ async def _fail(work: WorkContext, selected: Selected, error: RootwardError) -> 
         if row.version != selected.progress.version:
             return
         await writer.patch_many({row.id: {"failures": row.failures + 1, "version": row.version + 1}})
-        await end_batch(writer, selected.batch_id, RunState.FAILED, error=error.wire_code)
+        ids = selected.batch.ids  # all of them, also if the last question was about fewer: they are due again
+        await end_batch(writer, selected.batch_id, RunState.FAILED, error=error.wire_code, item_ids=ids)
         await end_run(writer, selected.run_id, RunState.FAILED, now, error=error.wire_code)
         if await _is_hopeless(writer, selected):
             await park_message(writer, row, selected.batch.messages[0], work.agent, now)

@@ -111,8 +111,9 @@ async def _select(session: Session, key: StageAKey, halvings: int, afresh: bool)
     if begun is None and not is_due(waiting, pace, now):
         return None
     session.viewer = make_viewer(session.facts, conversation=_place(channel, base), pools=[base.id])
-    limits = limits_of(settings, progress.failures)
-    limits = Limits(messages=max(limits.messages >> halvings, 1), tokens=max(limits.tokens >> halvings, 1))
+    failed = await _batch(session, progress, progress.version - 1) if progress.failures else None
+    size = len(failed.item_ids) if failed else 0
+    limits = limits_of(settings, halvings=halvings, failures=progress.failures, failed_size=size)
     carried, pending = await _candidates(session, key, progress, limits, None if afresh else begun)
     check_scope(base, [*carried, *pending])
     costs = costs_of([*carried, *pending], session.deps.tokenizer, limits.tokens)
@@ -148,9 +149,14 @@ def _place(channel: Channel, base: KnowledgeBase) -> ConversationFacts:
 
 async def _begun(session: Session, progress: Progress) -> DreamBatch | None:
     """Return the batch of a run that was begun from this progress and has not ended."""
-    id_ = batch_id(progress, progress.version)
+    found = await _batch(session, progress, progress.version)
+    return found if found is not None and found.state == RunState.RUNNING else None
+
+
+async def _batch(session: Session, progress: Progress, version: int) -> DreamBatch | None:
+    id_ = batch_id(progress, version)
     found = (await session.reader.get(COUNTING, [id_])).get(id_)
-    return found if isinstance(found, DreamBatch) and found.state == RunState.RUNNING else None
+    return found if isinstance(found, DreamBatch) else None
 
 
 async def _candidates(

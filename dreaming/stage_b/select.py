@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dreaming.curation import agent_caller, read_as_base
+from dreaming.curation.names import Names
+from dreaming.curation.quoting import as_text, episode_line, source_line
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Episode, Source
 from graph.model.nodes.knowledge import KnowledgeBase
@@ -103,10 +105,16 @@ def _costs(
     talks: Mapping[NodeId, Sequence[Source]],
     limits: Limits,
 ) -> dict[NodeId, int]:
-    """Return how many tokens the originals behind each item take, at most as many as a batch may have."""
-    count = session.deps.tokenizer.count
+    """Return how many tokens each item takes with its originals as a prompt quotes them, at most those of a batch.
+
+    What a batch takes in has to be shown in it: nothing comes twice.
+    """
+    names, count = Names(), session.deps.tokenizer.count
     costs = {}
     for id_, node in nodes.items():
-        texts = [node.summary, *(m.text for m in talks[id_])] if isinstance(node, Episode) else [node.text]
-        costs[id_] = min(sum(map(count, texts)), limits.tokens)
+        originals = talks[id_] if isinstance(node, Episode) else (node,)
+        lines = [source_line(original, names) for original in originals]
+        if isinstance(node, Episode):
+            lines.append(episode_line(node, names, messages=len(originals)))
+        costs[id_] = min(sum(count(as_text(line)) for line in lines), limits.tokens)
     return costs

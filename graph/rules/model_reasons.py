@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from graph.model.errors import ModelUnavailable
+from graph.model.errors import ModelUnavailable, SyncFailed
 from graph.rules.model_profiles import LIGHT_PROFILE_UNAVAILABLE
 
 _REASONS = (
@@ -36,6 +36,8 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "MODEL_ANSWER_TOO_LONG": f"the model's answer is far too long: {_AGAIN}",
         "MODEL_BUDGET_SPENT": "the calls or tokens of the day are used up: it goes on tomorrow; or raise dream.daily_…",
         LIGHT_PROFILE_UNAVAILABLE: "the agent has no usable model: set the profile that dream.model_profile names",
+        "EMBEDDING_SIZE_CHANGED": "the embedding model gives vectors of another size than those kept under its name: "
+        "set embedding.dimensions, or name another model",
         "DREAMING_DISABLED": "Dreaming is switched off: set dream.enabled",
         "WORKER_DIED": "the work ended its worker several times: look at the log of the worker, then release it",
         "TIMED_OUT": "the work took longer than its kind may take: it is tried again later",
@@ -44,6 +46,22 @@ ADVICE: Mapping[str, str] = MappingProxyType(
 )
 """By code, as jobs and runs give it."""
 
+_SYNC_REASONS = (
+    "network",
+    "not_public",
+    "too_large",
+    "too_many",
+    "place_gone",
+    "place_forbidden",
+    "not_a_feed",
+    "not_allowed",
+    "kind_unknown",
+)
+SYNC_ADVICE: Mapping[str, str] = MappingProxyType(
+    {error.wire_code: str(error) for error in map(SyncFailed, _SYNC_REASONS)}
+)
+"""By code, as connectors give it (MA-25)."""
+
 
 def advice_on(code: str | None) -> str | None:
     """Return what a code means and what helps; None for one that says itself.
@@ -51,4 +69,4 @@ def advice_on(code: str | None) -> str | None:
     >>> advice_on("MODEL_HTTP_401")
     "the model's provider does not accept the credential: check the model profile"
     """
-    return ADVICE.get(code) if code else None
+    return ADVICE.get(code, SYNC_ADVICE.get(code)) if code else None

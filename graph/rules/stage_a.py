@@ -15,9 +15,9 @@ from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.evidence import Episode, Source
 from graph.model.nodes.learning import Progress, Stage
 from graph.model.time import HOUR_MS, Millis
+from graph.rules.backoff import batch_size
 from graph.rules.changes import Changes
 from graph.rules.ingest import in_talk_order
-from graph.rules.jobs import PARK_AFTER
 from graph.rules.knowledge_settings import Settings
 
 STAGE_A = "stage_a"
@@ -76,11 +76,12 @@ def pace_of(settings: Settings) -> Pace:
     )
 
 
-def limits_of(settings: Settings, failures: int) -> Limits:
-    """Return how much a batch holds; half of it after every third failure in a row (DR-79)."""
-    halvings = failures // PARK_AFTER
+def limits_of(settings: Settings, *, halvings: int = 0, failures: int = 0, failed_size: int = 0) -> Limits:
+    """Return how much a batch of a pair holds under these settings; the rest as `batch_size` (DR-13, DR-79)."""
     return Limits(
-        messages=max(settings["stage_a.max_messages"] >> halvings, 1),
+        messages=batch_size(
+            settings["stage_a.max_messages"], halvings=halvings, failures=failures, failed_size=failed_size
+        ),
         tokens=max(settings["stage_a.max_tokens"] >> halvings, 1),
     )
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.learning import DreamBatch, DreamRun, PendingItem, Progress, Stage
 from graph.model.time import HOUR_MS, MINUTE_MS, Millis
+from graph.rules.backoff import batch_size
 from graph.rules.guarding import SCHEDULED as SCHEDULED
-from graph.rules.jobs import PARK_AFTER
 from graph.rules.knowledge_settings import Settings
 
 STAGE_B = "stage_b"
@@ -106,24 +106,11 @@ class Limits:
 
 
 def limits_of(settings: Settings, *, halvings: int = 0, failures: int = 0, failed_size: int = 0) -> Limits:
-    """Return how much a batch holds: no more than the one that failed before it, half of it after every third failure.
-
-    Args:
-        settings: in force for the agent.
-        halvings: the settings are halved so often, after answers that were cut.
-        failures: failed batches of the base in a row.
-        failed_size: items of the last of them.
-
-    Source: DR-33, DR-79.
-
-    >>> from graph.rules.knowledge_settings import defaults
-    >>> [limits_of(defaults(), failures=n, failed_size=8).items for n in (0, 2, 3, 4)]
-    [60, 8, 4, 8]
-    """
-    items, tokens = settings["stage_b.max_items"] >> halvings, settings["stage_b.max_tokens"] >> halvings
-    if failures and failed_size:
-        items = min(items, failed_size if failures % PARK_AFTER else failed_size // 2)
-    return Limits(items=max(items, 1), tokens=max(tokens, 1))
+    """Return how much a batch of a base holds under these settings; the rest as `batch_size` (DR-33, DR-79)."""
+    return Limits(
+        items=batch_size(settings["stage_b.max_items"], halvings=halvings, failures=failures, failed_size=failed_size),
+        tokens=max(settings["stage_b.max_tokens"] >> halvings, 1),
+    )
 
 
 def choose(waiting: Sequence[PendingItem], costs: Mapping[NodeId, int], limits: Limits) -> tuple[PendingItem, ...]:

@@ -72,13 +72,13 @@ def survival(
 ) -> Survival:
     """Return what became of the versions by Dreaming whose observation period is over.
 
-    A version that Dreaming or a learning task itself replaced, or Dreaming removed, within the period is in no cohort:
-    nobody knows whether people would have left it alone. One that a person replaced first is no such version.
+    A version that Dreaming or a learning task itself replaced or removed within the period is in no cohort: nobody
+    knows whether people would have left it alone. One that a person replaced first is no such version.
 
     Args:
         versions: every version recorded since the window begins, of any author.
         touched: when people edited, deleted or restored a block, its whole entry included.
-        removed: when Dreaming deleted a block.
+        removed: when Dreaming or a learning task deleted a block.
         window: the observation period, and how far back the cohort reaches.
         now: the present time; a version that is just as old as the period is not observed to its end yet.
     """

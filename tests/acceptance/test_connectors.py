@@ -37,7 +37,7 @@ mutation($agent: ID!, $channel: ID, $options: JSON!) {
 }
 """
 NOTICE = "mutation($id: ID!) { syncConnector(id: $id) { id } }"
-LISTED = "query($owner: ID!) { connectors(ownerId: $owner) { id lastSyncAt lastError failures } }"
+LISTED = "query($owner: ID!) { connectors(ownerId: $owner) { id lastSyncAt lastError advice failures } }"
 DOCUMENTS = """
 query($id: ID!) {
   node(id: $id) { ... on Connector { options documents(problemsOnly: true) { externalId state problem reason } } }
@@ -132,6 +132,11 @@ async def test_19_connector_document_withdrawn(stage: Stage, clock: HeldClock, p
     # One network error withdraws nothing, nor does one "forbidden"
     place.unlisted, place.answers = {"orion.txt"}, {"orion.txt": "network"}
     await sync(stage, clock, connector["id"])
+    (told,) = (await stage.dan.ok(LISTED, owner=stage.gid(world.atlas)))["connectors"]
+    assert (told["lastError"], told["advice"]) == (
+        "SYNC_NETWORK",
+        "the place of the connector did not answer: it is looked at again later",
+    )
     place.answers = {"orion.txt": Loss.FORBIDDEN}
     await sync(stage, clock, connector["id"])
     assert await stage.texts(orion) == everything

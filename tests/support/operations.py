@@ -96,16 +96,21 @@ async def apply(
 
 
 async def dream(
-    world: TeamWorld, *operations: Json, conversation: NodeId | None = None, run: NodeId | None = None
+    world: TeamWorld,
+    *operations: Json,
+    conversation: NodeId | None = None,
+    run: NodeId | None = None,
+    kind: ModifierKind = ModifierKind.DREAMING,
 ) -> ApplyResult:
-    """Apply operations as Dreaming does: under the read set of a conversation, leaving out what is rejected."""
+    """Apply operations as Dreaming does, or as an agent in a learning task.
+
+    It reads as a conversation does and leaves out what is rejected.
+    """
     where = conversation or (await world.open(world.ops)).id
 
     async def work(cmd: Command) -> ApplyResult:
         base = await write_target(cmd, conversation_id=where, kb_id=None)
-        actor = ActorRules(
-            id=world.atlas, kind=ModifierKind.DREAMING, name="Dreaming", skip_rejected=True, dream_run_id=run
-        )
+        actor = ActorRules(id=world.atlas, kind=kind, name="Dreaming", skip_rejected=True, dream_run_id=run)
         return await apply_to_base(cmd, base, operations, actor)
 
     return await command(world.deps, world.caller(world.atlas), work)

@@ -18,6 +18,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes import learning
 from graph.model.time import Millis
 from graph.rules.connectors import ConnectorState
+from graph.rules.model_reasons import advice_on
 from graph.rules.rights import may_administer
 from graph.rules.unreadable import why
 from graph.services.knowledge.connector_list import DocumentView
@@ -83,6 +84,7 @@ class Connector(Node):
     state: ConnectorState
     last_sync_at: Millis | None
     last_error: str | None = strawberry.field(description="Code of why the last sync, or a document in it, failed.")
+    advice: str | None = strawberry.field(description="What the error means and what helps, in words.")
     failures: int = strawberry.field(description="Failed syncs in a row.")
     domain: strawberry.Private[learning.Connector]
 
@@ -96,6 +98,7 @@ class Connector(Node):
             state=ConnectorState(node.state),
             last_sync_at=node.last_sync_at,
             last_error=node.last_error,
+            advice=advice_on(node.last_error),
             failures=node.failures,
             domain=node,
         )

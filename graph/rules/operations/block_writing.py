@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import Block, BlockVersion
+from graph.model.nodes.knowledge import Block, BlockVersion, Standing
 from graph.rules.operations.content import BlockContent
 from graph.rules.operations.drafting import modified, placed, supersedes
 from graph.rules.operations.state import BlockState, cites, derives
@@ -74,6 +74,8 @@ def put_version(work: Work, block: Block, content: BlockContent, *, number: int)
     ]
     work.changes.text(version.id, block.entry_id, TEXT_OF_BLOCK, content.text)
     work.remember_roots(version.id, content.rests_on)
+    if content.standing == Standing.UNCONFIRMED:
+        work.remember_rumour(content.rests_on)
     work.blocks[block.id] = state
     work.visible.add(block.id)
     return state

@@ -16,11 +16,11 @@ from graph.rules.operations import imaging
 from graph.rules.operations.block_content import CLOSING, block_content
 from graph.rules.operations.block_places import GAP, move, next_position
 from graph.rules.operations.block_writing import edit_block, end_block, make_block
-from graph.rules.operations.conflict import check_deletion
+from graph.rules.operations.conflict import check_deletion, check_duplicate
 from graph.rules.operations.content import BlockContent, Validity
 from graph.rules.operations.drafting import draft, supersedes
 from graph.rules.operations.entry_writing import touch_entry
-from graph.rules.operations.evidence import check_citations, not_found
+from graph.rules.operations.evidence import check_citations, check_moved, not_found
 from graph.rules.operations.facet_writing import gather
 from graph.rules.operations.schema import AddBlock, DeleteBlock, EditBlock
 from graph.rules.operations.schema_values import Change
@@ -172,6 +172,8 @@ def _move_sources(work: Work, target: BlockState, given: str) -> None:
     kept = own_block(work, given)
     if kept.id == target.id:
         raise not_found()
+    check_duplicate(work, target, kept)
+    check_moved(work, (target.rests_on,), work.entries[kept.entry_id].entry.type)
     union = kept.rests_on.union(target.rests_on)
     if union == kept.rests_on:
         return

@@ -11,7 +11,7 @@ from typing import Final
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Basis, ModifierKind, Standing
 from graph.model.time import to_datetime
-from graph.rules.operations.evidence import corrects, is_new, require_several
+from graph.rules.operations.evidence import corrects, is_hearsay, is_new, require_several
 from graph.rules.operations.naming import mentions
 from graph.rules.operations.schema import EditBlock
 from graph.rules.operations.schema_parts import BlockIn
@@ -105,7 +105,7 @@ def check_explained(
             _require_who_and_when(text, [work.sources[cited.source] for cited in citations[:1]])
         case _:
             pass
-    _check_condensed(given, rests_on, replaced, edited)
+    _check_condensed(work, given, rests_on, replaced, edited)
     if not work.actor.is_human:
         _check_resolved(given, citations, replaced, edited)
         _check_new(given, text, rests_on, edited)
@@ -115,15 +115,38 @@ def check_deletion(work: Work, target: BlockState, citations: Sequence[Cited]) -
     """Refuse to delete a block without evidence that it did not have; people may.
 
     Raises:
-        OperationRejected: ``NO_NEW_EVIDENCE`` (DR-52); ``CONFLICT_UNEXPLAINED``: what a person wrote, or what is
-            disputed, is deleted without a person's correction (DR-72, DR-75).
+        OperationRejected: ``NO_NEW_EVIDENCE`` (DR-52); ``RUMOUR_OVERRIDE``: a rumour alone speaks against what is
+            settled (DR-73); ``CONFLICT_UNEXPLAINED``: what a person wrote, or what is disputed, is deleted without
+            a person's correction (DR-72, DR-75).
     """
     if work.actor.is_human:
         return
-    if not any(is_new(cited, target.rests_on.citations) for cited in citations):
+    fresh = [cited for cited in citations if is_new(cited, target.rests_on.citations)]
+    if not fresh:
         raise refuse("NO_NEW_EVIDENCE", "cite what the block did not rest on, or name the block that says the same")
+    if target.version.standing in _FIRM and all(is_hearsay(work, cited) for cited in fresh):
+        raise refuse("RUMOUR_OVERRIDE", "a rumour ends nothing that is settled")
     guarded = target.version.modifier_kind == ModifierKind.HUMAN or target.version.standing == Standing.DISPUTED
     if guarded and not corrects(work, citations) and not _by_a_party(target, citations):
+        raise refuse("CONFLICT_UNEXPLAINED", "cite a person's words with the role corrects")
+
+
+def check_duplicate(work: Work, target: BlockState, kept: BlockState) -> None:
+    """Refuse to end a block as a duplicate of one that could not take its place by an edit; people may.
+
+    Raises:
+        OperationRejected: ``RUMOUR_OVERRIDE`` (DR-73), ``INFERENCE_OVERRIDE`` (DR-74), ``CONFLICT_UNEXPLAINED``: what
+            a person wrote goes without his word, or a dispute without an end to it (DR-72, DR-75).
+    """
+    if work.actor.is_human:
+        return
+    gone, stays = target.version, kept.version
+    if stays.standing == Standing.UNCONFIRMED and gone.standing in _FIRM:
+        raise refuse("RUMOUR_OVERRIDE", "what is settled is no duplicate of a rumour")
+    if stays.basis in _OWN_INFERENCE and gone.basis not in _OWN_INFERENCE:
+        raise refuse("INFERENCE_OVERRIDE", "what a source or a person says is no duplicate of an inference")
+    disputed = gone.standing == Standing.DISPUTED and stays.standing != Standing.DISPUTED
+    if disputed or gone.modifier_kind == ModifierKind.HUMAN:
         raise refuse("CONFLICT_UNEXPLAINED", "cite a person's words with the role corrects")
 
 
@@ -169,16 +192,16 @@ def _names_speaker(text: str, source: Source) -> bool:
 
 
 def _check_condensed(
-    given: BlockIn, rests_on: Support, replaced: Sequence[BlockState], edited: BlockState | None
+    work: Work, given: BlockIn, rests_on: Support, replaced: Sequence[BlockState], edited: BlockState | None
 ) -> None:
-    """A compression keeps every citation and never makes a statement firmer than it was (DR-52)."""
+    """A compression keeps every citation, unless a person makes it, and the standing of what it condenses (DR-52)."""
     if given.change is not Change.COMPRESSION:
         return
     condensed = [*replaced, *([edited] if edited else [])]
-    if not all(_keeps(rests_on, state.rests_on) for state in condensed):
+    if not work.actor.is_human and not all(_keeps(rests_on, state.rests_on) for state in condensed):
         raise refuse("NO_NEW_EVIDENCE", "a compression keeps all old citations")
     standings = {state.version.standing for state in condensed}
-    if given.standing in _FIRM and not standings <= _FIRM:
+    if not (standings <= _FIRM if given.standing in _FIRM else standings <= {given.standing}):
         raise refuse("SCHEMA_INVALID", "a compression keeps the standing of what it condenses", field="standing")
 
 

@@ -62,14 +62,15 @@ def check_deduction(work: Work, given: DeductionIn | None, *, edited: BlockState
 
 
 def _date_of_run(work: Work, given: str) -> Millis:
+    """Return when a run of the given day was: a run over midnight has two days."""
     try:
         day = day_of(parse_date(given).at)
     except BadInput:
         day = ""
-    days = {day_of(at) for at in (work.at, work.actor.run_started_at) if at is not None}
+    days = {day_of(at): at for at in (work.actor.run_started_at, work.at) if at is not None}
     if day not in days:
         raise refuse("NOT_CONDITIONAL", "date a deduction with the day of the run", field="date")
-    return work.at
+    return days[day]
 
 
 def _basis(work: Work, id_: NodeId) -> NodeId:

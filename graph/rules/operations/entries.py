@@ -57,7 +57,7 @@ def create_entry(work: Work, op: CreateEntry) -> Done:
     _check_principal(work, op)
     contents, left_out = _accepted_blocks(work, op)
     _check_enough(work, contents)
-    if all(block.basis is Basis.INDUCED for block in op.blocks):
+    if all(content.basis == Basis.INDUCED for content in contents):
         check_not_near(work, name)
     state, blocks = _put_entry(work, op, name, aliases, contents)
     state = _link(work, state, same_as)
@@ -78,7 +78,7 @@ def put_entry(work: Work, name: str, type_: str, contents: Sequence[BlockContent
     """
     shown = clean_name(name)
     check_type(work, type_)
-    check_name(work, shown, type_)
+    check_name(work, shown, type_, may_be_dated=True)
     op = CreateEntry.model_construct(op="createEntry", name=shown, type=type_, blocks=())
     state, blocks = _put_entry(work, op, shown, (), contents)
     work.entries[state.id] = state

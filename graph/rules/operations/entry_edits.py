@@ -15,6 +15,7 @@ from graph.rules.operations import imaging
 from graph.rules.operations.drafting import draft, note
 from graph.rules.operations.entries import shown_by
 from graph.rules.operations.entry_writing import next_entry_version
+from graph.rules.operations.evidence import check_moved
 from graph.rules.operations.facet_writing import end_facet, make_facet
 from graph.rules.operations.limits import (
     MAX_ALIASES,
@@ -60,6 +61,8 @@ def set_type(work: Work, op: SetType) -> Done:
     check_type(work, op.type)
     if op.type == before.entry.type:
         return Done(outcome=Outcome.NOOP, created=(before.id,))
+    values = [state.rests_on for state in (*before.attributes.values(), *before.closed_attributes)]
+    check_moved(work, [*values, *(block.rests_on for block in work.blocks_of(before.id))], op.type)
     after = next_entry_version(work, replace(before, entry=replace(before.entry, type=op.type)))
     draft(
         work,

@@ -105,16 +105,38 @@ def require_several(work: Work, citations: Iterable[Cited], least: int = 2) -> N
 
 
 def distinct_evidence(sources: Iterable[Source]) -> int:
-    """Return how many of the sources are distinct: not versions of one another and not of equal text (DR-63)."""
-    series: set[NodeId] = set()
-    texts: set[str] = set()
-    count = 0
+    """Return how many of the sources are distinct: not versions of one another and not of equal text (DR-63).
+
+    The most that can be told apart, whatever their order: each is given a text of its own, and one that has none left
+    takes another's if that one has a further version with a text of its own (a maximum matching).
+    """
+    texts: dict[NodeId, list[str]] = {}
     for source in sources:
-        key = content_key(source.text) or source.content_hash
-        count += source.series not in series and key not in texts
-        series.add(source.series)
-        texts.add(key)
-    return count
+        texts.setdefault(source.series, []).append(content_key(source.text) or source.content_hash)
+    owners: dict[str, NodeId] = {}
+    for series in texts:
+        _give_a_text(series, texts, owners)
+    return len(owners)
+
+
+def _give_a_text(start: NodeId, texts: Mapping[NodeId, Sequence[str]], owners: dict[str, NodeId]) -> None:
+    """Let a source own a text, moving others to further texts of theirs where that makes room."""
+    wanted_by: dict[str, NodeId] = {}
+    owned = {series: text for text, series in owners.items()}
+    queue = [start]
+    for series in queue:
+        for text in texts[series]:
+            if text in wanted_by:
+                continue
+            wanted_by[text] = series
+            if text in owners:
+                queue.append(owners[text])
+                continue
+            free: str | None = text
+            while free is not None:
+                mover = wanted_by[free]
+                owners[free], free = mover, owned.get(mover)
+            return
 
 
 def is_human_word(source: Source) -> bool:
@@ -132,6 +154,11 @@ def corrects(work: Work, citations: Iterable[Cited]) -> bool:
 def is_new(cited: Cited, old: Iterable[Cited]) -> bool:
     """Return whether a citation says something that the old ones do not: none quotes a common stretch (DR-52)."""
     return not any(cited.overlaps(before) for before in old)
+
+
+def is_hearsay(work: Work, cited: Cited) -> bool:
+    """Return whether a citation quotes words that an unconfirmed statement rests on (DR-73)."""
+    return any(cited.overlaps(rumour) for rumour in work.rumours.get(cited.source, ()))
 
 
 def is_statement(id_: str) -> bool:
@@ -161,6 +188,18 @@ def source_of(work: Work, given: str, known: Iterable[NodeId] = ()) -> Source:
     if scope is None or not evidence_allowed(work.scope, scope):
         raise refuse("SCOPE_FORBIDDEN", "cite only what this knowledge base reads")
     return source
+
+
+def check_moved(work: Work, supports: Iterable[Support], entry_type: str) -> None:
+    """Refuse to let what rests on a task result stand in an entry of another type than `practice`.
+
+    Raises:
+        OperationRejected: ``TASK_RESULT_NOT_EVIDENCE`` (DR-48).
+    """
+    cited = (work.sources.get(citation.source) for support in supports for citation in support.citations)
+    for source in cited:
+        if source is not None:
+            _check_place(source, entry_type)
 
 
 def quoted(source: Source, citation: CitationIn) -> Cited:
@@ -201,9 +240,13 @@ def around(source: Source, start: int, end: int, *, least: int = 4) -> Cited:
 
 def _checked(work: Work, citation: CitationIn, entry_type: str, known: Iterable[NodeId]) -> Cited:
     source = source_of(work, citation.source, known)
+    _check_place(source, entry_type)
+    return quoted(source, citation)
+
+
+def _check_place(source: Source, entry_type: str) -> None:
     if source.kind == SourceKind.TASK_RESULT and entry_type != PRACTICE:
         raise refuse("TASK_RESULT_NOT_EVIDENCE", "a task result tells how work goes: cite it in a practice")
-    return quoted(source, citation)
 
 
 def _in_steps(source: Source, quote: str) -> Quote | None:

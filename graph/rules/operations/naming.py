@@ -29,17 +29,18 @@ def clean_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
-def check_name(work: Work, name: str, entry_type: str, *, of: NodeId | None = None) -> None:
+def check_name(work: Work, name: str, entry_type: str, *, of: NodeId | None = None, may_be_dated: bool = False) -> None:
     """Refuse a name that is too long, dated or taken; an entry that is not live gives it up.
 
     Two live entries of a base never share a normalised name. Who is no person may neither tell two entries apart by
-    case, spaces, punctuation and signs alone: such a name is the same one. The entry `of` may have it already.
+    case, spaces, punctuation and signs alone: such a name is the same one. The entry `of` may have it already. What
+    somebody handed in is called what it calls itself, and `may_be_dated`.
 
     Raises:
         OperationRejected: ``LIMIT_EXCEEDED``, ``DATED_NAME``, ``NAME_TAKEN`` with `entry_id`.
     """
     check_length(name, "name", 1, MAX_NAME)
-    if not work.actor.is_human and is_dated_name(name, entry_type=entry_type):
+    if not (may_be_dated or work.actor.is_human) and is_dated_name(name, entry_type=entry_type):
         raise refuse("DATED_NAME", "name a stable topic; a date belongs into a block, or to an event")
     owner = work.names.get(normalised_name(name))
     if owner is not None and owner.live and owner.entry != of:

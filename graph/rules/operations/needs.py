@@ -43,9 +43,11 @@ class Needs:
         principals: whom it links entries to.
         names, keys: normalised names and name keys that it gives to entries.
         triples: whether it adds relations, so that equal ones must be known.
+        hearsay: whether it adds relations or deletes blocks, so that what unconfirmed blocks quote must be known.
         said: entries in whose blocks and sources a new name or alias is looked for.
+        moved: entries that get another type, and blocks whose evidence goes elsewhere: what they cite must be known.
         deduces: whether a deduction is among it.
-        near: whether an entry of inductions alone is made, so that all readable names must be known.
+        near: whether an entry of inductions alone may be made, so that all readable names must be known.
         skills: slugs of the Skills whose lessons it changes.
         lessons: lessons that it replaces or removes.
         memo: whether it writes the resident memo.
@@ -60,7 +62,9 @@ class Needs:
     names: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     triples: frozenset[tuple[NodeId, str, NodeId]] = frozenset()
+    hearsay: bool = False
     said: frozenset[NodeId] = frozenset()
+    moved: frozenset[NodeId] = frozenset()
     deduces: bool = False
     near: bool = False
     skills: frozenset[str] = frozenset()
@@ -93,9 +97,11 @@ def needs_of(operations: Iterable[Operation]) -> Needs:
         triples=frozenset(
             (NodeId(op.subject), op.type, NodeId(op.object)) for op in listed if isinstance(op, AddRelation)
         ),
+        hearsay=any(isinstance(op, AddRelation | DeleteBlock) for op in listed),
         said=frozenset(NodeId(op.entry) for op in listed if isinstance(op, SetAliases | RenameEntry)),
+        moved=_ids(_moved(op) for op in listed),
         deduces=any(block.basis is Basis.DEDUCED for op in listed for block in blocks_in(op)),
-        near=any(_is_induced_entry(op) for op in listed),
+        near=any(_may_be_induced(op) for op in listed),
         skills=frozenset(op.skill for op in listed if isinstance(op, UpdateSkillOverlay)),
         lessons=frozenset(NodeId(op.lesson) for op in listed if isinstance(op, UpdateSkillOverlay) and op.lesson),
         memo=any(isinstance(op, WriteMemo) for op in listed),
@@ -137,11 +143,19 @@ def _blocks(op: Operation) -> Iterator[str]:
             yield op.after
 
 
+def _moved(op: Operation) -> Iterator[str]:
+    if isinstance(op, SetType):
+        yield op.entry
+    if isinstance(op, DeleteBlock) and op.duplicateOf:
+        yield op.block
+
+
 def _bases(op: Operation) -> Iterator[NodeId]:
     for block in blocks_in(op):
         if block.deduction is not None:
             yield from map(NodeId, block.deduction.basis)
 
 
-def _is_induced_entry(op: Operation) -> bool:
-    return isinstance(op, CreateEntry) and all(block.basis is Basis.INDUCED for block in op.blocks)
+def _may_be_induced(op: Operation) -> bool:
+    """True for an entry of which inductions alone may be left when its other blocks are refused."""
+    return isinstance(op, CreateEntry) and any(block.basis is Basis.INDUCED for block in op.blocks)

@@ -11,6 +11,7 @@ from graph.rules.operations.drafting import draft, note
 from graph.rules.operations.entry_writing import touch_entry
 from graph.rules.operations.evidence import (
     cite_or_note,
+    is_hearsay,
     is_statement,
     not_found,
     quoted,
@@ -95,8 +96,7 @@ def _evidence(work: Work, op: AddRelation, subject: EntryState, object_: EntrySt
     if not _says(work, cited, subject, object_):
         raise _not_explicit()
     require_other_voice(work, (cited,))
-    rumours = work.rumours.get(source.id, ())
-    if not work.actor.is_human and any(cited.overlaps(rumour) for rumour in rumours):
+    if not work.actor.is_human and is_hearsay(work, cited):
         raise refuse("RUMOUR_OVERRIDE", "an unconfirmed statement carries no relation")
     return cited
 

@@ -161,6 +161,11 @@ class Work:
         """Note which raw sources are behind a new statement."""
         self.roots[statement] = frozenset(NodeId(source) for source in self.sources_behind(support))
 
+    def remember_rumour(self, support: Support) -> None:
+        """Note what a new unconfirmed statement quotes (DR-73)."""
+        for cited in support.citations:
+            self.rumours[cited.source] = (*self.rumours.get(cited.source, ()), cited)
+
     def text_of(self, source: NodeId) -> str:
         """Return the text of a source that the actor may see, else nothing."""
         found = self.sources.get(source)

@@ -127,24 +127,31 @@ async def miss_document(cmd: Command, connector: Connector, external_id: str) ->
     if mirror is None:
         return "unchanged"
     misses = mirror.misses + 1
-    lost = mirror.state == LIVE and misses >= MISSES_OF_LOSS
-    if lost:
-        await withdraw_document(cmd, connector, mirror)
+    over = mirror.state == LIVE and misses >= MISSES_OF_LOSS
+    lost = over and await withdraw_document(cmd, connector, mirror)
     await cmd.writer.patch(mirror.id, {"misses": misses, "asked_at": cmd.at})
     return "withdrawn" if lost else "missed" if mirror.state == LIVE else "unchanged"
 
 
-async def withdraw_document(cmd: Command, connector: Connector, mirror: Mirror) -> None:
-    """Withdraw a document: what needs it leaves every read, and is offered to Stage B to be rewritten (MA-24)."""
+async def withdraw_document(cmd: Command, connector: Connector, mirror: Mirror) -> bool:
+    """Withdraw a document: what needs it leaves every read, and is offered to Stage B to be rewritten (MA-24).
+
+    Returns:
+        False if nothing of it was there any more. What a person withdrew stays his to take back, whatever the place
+        says later.
+    """
     versions = [v for v in await _hold_versions(cmd, mirror) if v.state == SourceState.LIVE]
+    if not versions:
+        return False
     base = await hold(cmd.writer, _pool(connector))
     changes = Changes()
     _set_states(changes, versions, SourceState.WITHDRAWN)
-    if versions and mirror.entry_id is not None:
+    if mirror.entry_id is not None:
         changes.drafts.append(_draft(connector, mirror, versions[-1], AuditOperation.MIRROR_WITHDRAW, WITHDRAWN))
     await _commit(cmd, base, changes, moved=True)
     await offer_hidden(cmd.writer, connector.owner_id, [version.id for version in versions], cmd.at)
     await cmd.writer.patch(mirror.id, {"state": WITHDRAWN})
+    return True
 
 
 async def _same_again(

@@ -73,7 +73,7 @@ async def load_state(
         same_names=same,
         readable=await _readable_names(session, base) if needs.near else (),
         guide=await _guide(reader, base),
-        rumours=await _rumours(reader, base, sources) if needs.triples else {},
+        rumours=await _rumours(reader, base, sources) if needs.hearsay else {},
         derivations=statements.derivations,
         block_of=await _blocks_of(reader, statements) if needs.deduces else {},
         roots=statements.roots,
@@ -132,14 +132,17 @@ async def _visible_versions(session: Session, statements: Statements) -> frozens
 
 
 async def _said(session: Session, needs: Needs, statements: Statements) -> Mapping[NodeId, Node]:
-    """Return the visible sources in which new names and aliases are looked for."""
-    if not needs.said:
+    """Return the visible sources in which new names are looked for, and those behind what moves elsewhere."""
+    wanted = needs.said | needs.moved
+    if not wanted:
         return {}
-    blocks = [state for state in statements.blocks.values() if state.entry_id in needs.said]
-    ids = {cited.source for state in blocks for cited in state.rests_on.citations}
-    for id_ in needs.said & statements.entries.keys():
-        ids |= {c.source for facet in statements.entries[id_].facets for c in facet.rests_on.citations}
-    return await session.open(sorted(ids))
+    supports = [state.rests_on for state in statements.blocks.values() if wanted & {state.id, state.entry_id}]
+    for id_ in wanted & statements.entries.keys():
+        entry = statements.entries[id_]
+        supports += [facet.rests_on for facet in entry.facets]
+        if id_ in needs.moved:
+            supports += [value.rests_on for value in (*entry.attributes.values(), *entry.closed_attributes)]
+    return await session.open(sorted({cited.source for support in supports for cited in support.citations}))
 
 
 async def _scopes(reader: Reader, nodes: Iterable[Node]) -> dict[NodeId, KbScope]:

@@ -20,10 +20,16 @@ from graph.store.query import After, Eq, Find, In, Newest
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RejectionView:
-    """One operation that was rejected; `batch_at` is when its batch was made."""
+    """One operation that was rejected, or a part of one that was left out.
+
+    Attributes:
+        batch_at: when its batch was made.
+        place: among what was rejected in the batch: parts of one operation have its index.
+    """
 
     batch_id: NodeId
     batch_at: Millis
+    place: int
     index: int
     op: str
     code: str
@@ -104,14 +110,15 @@ def _rejections(batch: DreamBatch) -> list[RejectionView]:
         RejectionView(
             batch_id=batch.id,
             batch_at=batch.created_at,
+            place=place,
             index=one["index"],
             op=one["op"],
             code=one["code"],
             reason=one["reason"],
         )
-        for one in batch.rejections or ()
+        for place, one in enumerate(batch.rejections or ())
     ]
 
 
 def _row(view: RejectionView) -> Row:
-    return Row(key=(view.batch_at, view.batch_id, view.index), id=view.batch_id)
+    return Row(key=(view.batch_at, view.batch_id, view.place), id=view.batch_id)

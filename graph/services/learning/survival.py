@@ -25,7 +25,7 @@ _TOUCHING = (
     AuditOperation.ENTRY_DELETE,
     AuditOperation.RESTORE,
 )
-_CURATORS = (ModifierKind.HUMAN, ModifierKind.DREAMING)
+_CURATORS = (ModifierKind.HUMAN, ModifierKind.DREAMING, ModifierKind.AGENT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +54,7 @@ async def survival_rate(session: Session, agent_id: NodeId) -> SurvivalRate:
     found = survival(
         await _written(session, viewer, since),
         touched=_moments(record for record in records if record.actor_kind == ModifierKind.HUMAN),
-        removed=_moments(record for record in records if record.actor_kind == ModifierKind.DREAMING),
+        removed=_moments(record for record in records if record.actor_kind != ModifierKind.HUMAN),
         window=window,
         now=now,
     )
@@ -70,22 +70,28 @@ async def _written(session: Session, viewer: Viewer, since: Millis) -> list[Writ
             number=node.version,
             at=node.recorded_at,
             by=node.modifier_kind,
-            curated=node.modifier_kind == ModifierKind.DREAMING or node.dream_run_id is not None,
+            curated=_is_curated(node.modifier_kind, node.dream_run_id),
         )
         for node in page.nodes
     ]
 
 
 async def _records(session: Session, viewer: Viewer, since: Millis) -> Sequence[AuditRecord]:
-    """Return what people and Dreaming changed or deleted; edits by Dreaming are told by its versions."""
+    """Return what people changed or deleted and what was curated away; edits by others are told by the versions."""
     tags = Tagged(tuple(operation_tag(operation) for operation in _TOUCHING))
     where = And((tags, In("actor_kind", [str(kind) for kind in _CURATORS]), Range("recorded_at", since, None)))
     found = (await session.reader.find(viewer, Find(kind=AuditRecord, where=where))).nodes
     return [
         record
         for record in found
-        if record.actor_kind == ModifierKind.HUMAN or record.operation != AuditOperation.BLOCK_EDIT
+        if record.actor_kind == ModifierKind.HUMAN
+        or (record.operation != AuditOperation.BLOCK_EDIT and _is_curated(record.actor_kind, record.dream_run_id))
     ]
+
+
+def _is_curated(kind: str, run: NodeId | None) -> bool:
+    """True for what Dreaming did, or an agent in a learning task rather than in a conversation."""
+    return kind == ModifierKind.DREAMING or run is not None
 
 
 def _moments(records: Iterator[AuditRecord]) -> dict[NodeId, list[Millis]]:

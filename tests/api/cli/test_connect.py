@@ -32,7 +32,9 @@ def test_a_folder_is_kept_in_step_and_a_vanished_one_is_told(made: Cli, tmp_path
     shelf.rmdir()
     assert made.run("admin", "connector", "sync", id_, **allowed).code == 0
     made.run("worker", "--once", **allowed)
-    assert "SYNC_PLACE_GONE" in made.ok("admin", "connector", "list", "atlas")
+    told = " ".join(made.ok("admin", "connector", "list", "atlas").split())
+    assert "SYNC_PLACE_GONE" in told
+    assert "Shelf: the place of the connector is not there any more: give it back" in told
     assert "hosted in Rome" in made.ok("ask", "hosted Rome", "--agent", "atlas")
     assert made.ok("admin", "connector", "set", id_, "removed").strip() == "removed"
     assert made.run("worker", "--once", **allowed).code == 0

@@ -85,7 +85,7 @@ ANSWERS = [
     says("prose", f"I am afraid {CANARY} is all I can say.", "NO_JSON"),
     says("prose in another language", "对不起，我不能把它写成 JSON。", "NO_JSON"),
     says("the schema itself", SplitShape.model_json_schema(), "SCHEMA_ECHO"),
-    says("half an object", json.dumps(GOOD)[:-40], "CUT"),
+    says("half an object", json.dumps(GOOD)[:-40], "CUT", calls=4),
     says("cut by its limit", "The messages are", "CUT", finish="length"),
     says("thinking without an end", "<think>first I look at m1", "CUT", finish="length"),
     says("a refusal", "", "REFUSED", calls=1, finish="refused"),
@@ -274,12 +274,17 @@ async def test_what_can_be_read_is_used(way: Way, text: str) -> None:
 
 
 @pytest.mark.req("DR-27")
-async def test_a_model_that_is_told_what_was_wrong_may_mend_it(way: Way) -> None:
-    way.server.replies = [Reply(text=json.dumps(answer(episode(["m1"])))), Reply(text=json.dumps(GOOD))]
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [(json.dumps(answer(episode(["m1"]))), "m2"), (json.dumps(GOOD)[:-40], "ended before it was complete")],
+    ids=["a message left out", "half an object"],
+)
+async def test_a_model_that_is_told_what_was_wrong_may_mend_it(way: Way, text: str, wrong: str) -> None:
+    way.server.replies = [Reply(text=text), Reply(text=json.dumps(GOOD))]
     await way.dream()
     assert len(await way.room.episodes()) == 1
     told = str(way.server.asked[1][2])
-    assert "m2" in told.rpartition("cannot be used")[2]
+    assert wrong in told.rpartition("cannot be used")[2]
 
 
 async def test_a_huge_answer_is_not_kept_whole(way: Way) -> None:

@@ -271,6 +271,23 @@ async def test_another_size_under_the_same_name_is_an_error_people_can_read(desk
     assert await desk.found("puppy") != {}
 
 
+@pytest.mark.req("RE-32")
+async def test_a_size_that_changes_between_two_calls_is_told_too_and_nothing_of_it_kept(desk: Desk) -> None:
+    await choose(desk.world, embedding__batch_size=1)
+    for text in ("A puppy.", "A kiln.", "A boat."):
+        await desk.world.say(desk.world.ops, text)
+
+    def grows(texts: Sequence[str]) -> None:
+        desk.model.size = 8 if len(desk.model.asked) < 2 else 12
+
+    desk.model.instead = grows
+    assert await desk.embed() == ["failed"]
+    job = await desk.job()
+    assert job is not None
+    assert job.last_error == "EMBEDDING_SIZE_CHANGED"
+    assert {len(vector.embedding or b"") for vector in await desk.vectors()} == {32}  # type: ignore[attr-defined]
+
+
 @pytest.mark.req("RE-31")
 async def test_routes_without_a_vector_of_the_question_are_named_with_the_reason(desk: Desk) -> None:
     await desk.world.say(desk.world.ops, "A puppy.")

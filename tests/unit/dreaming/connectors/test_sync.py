@@ -272,6 +272,21 @@ async def test_what_a_person_withdrew_stays_so_whatever_its_place_says(world: Te
     assert (await texts(world, entry))[-1] == "Then we rest. Again."
 
 
+@pytest.mark.req("MA-24")
+async def test_what_a_person_withdrew_does_not_come_back_with_access(world: TeamWorld, connected: Connected) -> None:
+    await connected.sync()
+    entry = await connected.mirror("plan.md")
+    (source,) = await connected.versions("plan.md")
+    await run(world, world.dan, lambda cmd: withdraw_source(cmd, source.id, "not for us"))
+    connected.place.unlisted, connected.place.answers = {"plan.md"}, {"plan.md": Loss.FORBIDDEN}
+    assert [await connected.sync() for _ in range(3)] == [{"missed": 1}] * 3
+    connected.place.unlisted, connected.place.answers = set(), {}
+    await connected.sync()
+    assert not await sees(world, world.ben, entry)
+    await run(world, world.dan, lambda cmd: return_source(cmd, source.id, "for us after all"))
+    assert await sees(world, world.ben, entry)
+
+
 @pytest.mark.req("MA-20")
 async def test_it_is_looked_at_every_sync_minutes_and_on_notice(world: TeamWorld, connected: Connected) -> None:
     await connected.sync()

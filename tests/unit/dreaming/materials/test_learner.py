@@ -188,7 +188,7 @@ async def test_a_failure_leaves_a_reason_and_a_retry_goes_on(world: TeamWorld, s
     assert (await study.source(source.id)).learning_state == "succeeded"
 
 
-@pytest.mark.req("DR-55", "MA-7")
+@pytest.mark.req("DR-55", "DR-81", "MA-7")
 async def test_if_every_operation_is_refused_nothing_is_written_and_the_model_is_asked_anew(study: Study) -> None:
     source = await study.submit(TEXT)
     wrong = {"operations": [create("Vega", block("Vega.", cite("s99", "Vega")))]}
@@ -197,6 +197,8 @@ async def test_if_every_operation_is_refused_nothing_is_written_and_the_model_is
     assert await study.all(Entry) == []
     (batch,) = await study.all(DreamBatch)
     assert [row["code"] for row in batch.rejections] == ["EVIDENCE_NOT_FOUND"]
+    (failed,) = await study.all(DreamRun)
+    assert (failed.state, failed.operations, failed.rejected) == ("failed", 0, 1)
     study.clock.advance(timedelta(minutes=2))
     assert await study.learn() == ["done"]
     assert (await study.source(source.id)).learning_state == "succeeded"

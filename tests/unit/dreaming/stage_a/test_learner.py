@@ -208,7 +208,7 @@ async def test_failures_wait_longer_and_longer_and_people_see_them(room: Room) -
     row = await room.progress()
     assert row is not None
     assert row.failures == 0
-    assert [run.state for run in await room.runs()] == ["failed"] * 4 + ["succeeded"]
+    assert [run.state for run in await room.runs()] == ["failed"] * 4 + ["succeeded"] * 2, "it was halved"
 
 
 @pytest.mark.req("DR-27")
@@ -427,7 +427,7 @@ async def test_answer_at_its_limits_is_used(room: Room) -> None:
     await room.talk(2)
     wide = episode(
         ["m1", "m2"],
-        topic="é" * 120,
+        topic="e\u0301" * 120,  # counted in NFC
         summary="x" * 2_000,
         questions=["x" * 200] * 8,
         conclusions=[{"text": "c", "messageIds": ["m2", "m1"]}] * 12,
@@ -435,7 +435,8 @@ async def test_answer_at_its_limits_is_used(room: Room) -> None:
     )
     room.model.on(PURPOSE, answer(wide))
     assert await room.quiet() == ["done"]
-    assert [len((await room.episodes())[0].questions), len(room.model.asked)] == [8, 1]
+    [made] = await room.episodes()
+    assert (made.topic, len(made.questions), len(room.model.asked)) == ("é" * 120, 8, 1)
 
 
 async def test_fenced_answer_after_thinking_is_read(room: Room) -> None:
@@ -472,6 +473,19 @@ async def test_message_that_no_answer_can_be_had_about_is_parked_after_three_fai
     room.clock.advance(timedelta(hours=2))
     assert await room.dream() == ["done"]
     assert [line["text"] for line in shown(room.model.asked[-1])] == ["good"]
+
+
+@pytest.mark.req("DR-79")
+async def test_batch_that_failed_three_times_is_halved_from_what_it_was(room: Room) -> None:
+    await room.talk(40)
+    room.model.on(PURPOSE, *["no JSON"] * 6, everything)
+    assert await room.dream() == ["failed"]
+    for wait in (60, 300):
+        room.clock.advance(timedelta(seconds=wait))
+        assert await room.dream() == ["failed"]
+    room.clock.advance(timedelta(seconds=1_800))
+    assert await room.dream() == ["done"]
+    assert [len(shown(request)) for request in room.model.asked] == [40] * 6 + [20, 20]
 
 
 @pytest.mark.req("DR-79")

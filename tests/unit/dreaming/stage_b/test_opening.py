@@ -354,6 +354,19 @@ async def test_evidence_without_room_is_left_out_and_cannot_be_cited(night: Nigh
     assert [line for line in shown[0].lines("Evidence") if line.get("shortened")]
 
 
+@pytest.mark.req("DR-33", "DR-4")
+async def test_what_a_batch_takes_in_is_shown_in_it(night: Night) -> None:
+    """Short messages: what is quoted around them takes more room than their words."""
+    await Room(night.world, night.clock).set_to(stage_b__max_tokens=150)
+    for number in range(6):
+        await night.talk(f"line {number}", topic=f"topic {number}")
+    assert await night.later() == ["done"]
+    assert await night.pending() == []
+    shown = [line for s in night.asked() for line in s.lines("Evidence") if line["kind"] == "message"]
+    assert sorted(str(line.get("text")) for line in shown) == [f"line {number}" for number in range(6)]
+    assert not [line for line in shown if line.get("shortened")]
+
+
 @pytest.mark.req("KN-64", "DR-4")
 async def test_older_version_of_a_message_is_marked(night: Night) -> None:
     [said] = await night.talk("Orion ships on Friday", external_id="o1")

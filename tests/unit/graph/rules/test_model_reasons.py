@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from dreaming.models.answers import Problem
 from graph.model.errors import ModelAnswerInvalid, ModelBudgetSpent
-from graph.rules.model_reasons import ADVICE, advice_on
+from graph.rules.model_reasons import ADVICE, SYNC_ADVICE, advice_on
 
 
 @pytest.mark.parametrize("problem", list(Problem))
@@ -30,6 +31,18 @@ def test_each_says_what_helps() -> None:
 
 
 def test_the_page_on_models_lists_every_code_with_its_words() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "how-to" / "use-a-model.md").read_text(encoding="utf-8")
+    page = how_to("use-a-model.md")
     assert [line for line in page.splitlines() if line.startswith(("| `MODEL_", "| `light_"))]
     assert [code for code, text in ADVICE.items() if f"| `{code}` | {text} |" not in page] == []
+
+
+@pytest.mark.req("MA-25")
+def test_every_code_of_a_connector_is_explained_by_the_service_and_on_its_page() -> None:
+    rows = [line for line in how_to("connect-documents.md").splitlines() if line.startswith("| `SYNC_")]
+    assert {code for row in rows for code in re.findall(r"`(SYNC_\w+)`", row)} == set(SYNC_ADVICE)
+    assert "feed" in str(advice_on("SYNC_NOT_A_FEED"))
+    assert "give it back, or remove" in str(advice_on("SYNC_PLACE_GONE"))
+
+
+def how_to(name: str) -> str:
+    return (Path(__file__).parents[4] / "docs" / "how-to" / name).read_text(encoding="utf-8")

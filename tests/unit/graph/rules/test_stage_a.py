@@ -143,9 +143,12 @@ def test_there_is_no_batch_of_nothing() -> None:
 
 
 @pytest.mark.req("DR-79")
-@pytest.mark.parametrize(("failures", "expected"), [(0, 200), (2, 200), (3, 100), (6, 50), (99, 1)])
-def test_limits_are_halved_after_every_third_failure(failures: int, expected: int) -> None:
-    assert limits_of(defaults(), failures).messages == expected
+def test_a_batch_that_failed_three_times_is_halved_from_what_it_was() -> None:
+    sizes = [limits_of(defaults(), failures=n, failed_size=40).messages for n in range(7)]
+    assert sizes == [200, 40, 40, 20, 40, 40, 20]
+    assert limits_of(defaults(), failures=3, failed_size=1).messages == 1
+    assert limits_of(defaults(), failures=3).messages == 200
+    assert limits_of(defaults(), halvings=1) == Limits(messages=100, tokens=12_000)
 
 
 def test_half_of_a_batch_is_what_arrived_first() -> None:

@@ -299,6 +299,61 @@ def test_a_compression_makes_no_rumour_firm(desk: Desk, entry: NodeId) -> None:
     assert desk.code(edit(id_, 1, {**firm, "standing": "unconfirmed"})) == "accepted"
 
 
+@pytest.mark.req("DR-75", "DR-73")
+@pytest.mark.parametrize("standing", ["unconfirmed", "disputed", "inferred"])
+def test_a_compression_takes_no_firmness_from_what_is_settled(
+    desk: Desk, entry: NodeId, old: NodeId, standing: str
+) -> None:
+    weaker = block("Launch is perhaps 1 June.", cite(old, "Launch is 1 June"), change="compression", standing=standing)
+    assert desk.code(edit(first(desk, entry), 1, weaker)) == "SCHEMA_INVALID"
+    rumour = desk.made(add(entry, block("Ana said on 2 April 2025 it is 1 June.", cite(old, "is 1 June"), **RUMOURED)))
+    both = [first(desk, entry), rumour]
+    quotes = [cite(old, "Launch is 1 June"), cite(old, "is 1 June")]
+    mixed = block("Launch is 1 June.", *quotes, change="compression", standing=standing, supersedes=both)
+    assert desk.code(add(entry, mixed)) == "SCHEMA_INVALID"
+
+
+@pytest.mark.req("DR-73", "KN-111")
+def test_a_rumour_deletes_nothing_that_is_settled(desk: Desk, entry: NodeId) -> None:
+    heard = desk.source("I heard it may slip to July.")
+    said = desk.source("It was moved to July, I have it in writing.")
+    id_ = first(desk, entry)
+    rumour = add(entry, block("Ben heard on 9 May 2025 that it may slip.", cite(heard, "may slip to July"), **RUMOURED))
+    by_rumour = delete(id_, 1, cite(heard, "it may slip"))
+    assert desk.codes(rumour, by_rumour) == ["accepted", "RUMOUR_OVERRIDE"]
+    told = desk.made(rumour)
+    assert desk.code(delete(id_, 1, duplicateOf=told)) == "RUMOUR_OVERRIDE"
+    assert desk.code(delete(id_, 1, duplicateOf=told), by=AGENT) == "RUMOUR_OVERRIDE"
+    assert desk.code(delete(told, 1, duplicateOf=id_)) == "accepted"
+    by_both = delete(
+        id_, desk.block(id_).block.current_version, cite(heard, "it may slip"), cite(said, "moved to July")
+    )
+    assert desk.code(by_both) == "accepted"
+
+
+@pytest.mark.req("DR-74", "DR-72", "DR-75", "KN-111")
+def test_a_duplicate_says_what_may_take_its_place(desk: Desk, entry: NodeId, old: NodeId, new: NodeId) -> None:
+    id_ = first(desk, entry)
+    other = desk.source("Another launch slipped.")
+    trend = block("Launches slip.", cite(new, "launch is 15"), cite(other, "launch slipped"), **INDUCED)
+    inferred = desk.made(add(entry, trend))
+    assert desk.code(delete(id_, 1, duplicateOf=inferred)) == "INFERENCE_OVERRIDE"
+    text = "Ana said on 2 April 2025 that launch is 1 June; Ben said on 4 April 2025 that it is 15 June."
+    sides = [cite(old, "Launch is 1 June"), cite(new, "launch is 15 June", "contradicts")]
+    disputed = desk.made(add(entry, block(text, *sides, **DISPUTED)))
+    assert desk.code(delete(disputed, 1, duplicateOf=id_)) == "CONFLICT_UNEXPLAINED"
+    typed = desk.made(add(entry, block("It is on 1 June.", basis="authored")), by=HUMAN)
+    assert desk.code(delete(typed, 1, duplicateOf=id_)) == "CONFLICT_UNEXPLAINED"
+    assert desk.code(delete(typed, 1, duplicateOf=id_), by=HUMAN) == "accepted"
+
+
+@pytest.mark.req("DR-52", "KN-111")
+def test_a_person_condenses_without_the_old_citations(desk: Desk, entry: NodeId, new: NodeId) -> None:
+    second = desk.made(add(entry, june15(new)))
+    shorter = block("1 or 15 June.", basis="authored", change="compression", supersedes=[first(desk, entry), second])
+    assert desk.code(add(entry, shorter), by=HUMAN) == "accepted"
+
+
 @pytest.mark.req("DR-68")
 def test_a_newer_word_alone_settles_nothing(desk: Desk, entry: NodeId, new: NodeId) -> None:
     added = desk.made(add(entry, june15(new)))

@@ -77,7 +77,8 @@ def test_a_judgement_without_parts_is_no_deduction(desk: Desk, office: NodeId) -
 @pytest.mark.req("DR-58")
 def test_the_date_may_be_that_of_the_begin_of_the_run(desk: Desk, office: NodeId) -> None:
     late = replace(DREAMING, run_started_at=parse("2025-05-09T23:59:00Z"))
-    assert desk.code(add(office, judged(*bases(desk, office), date="2025-05-09")), by=late) == "accepted"
+    made = desk.made(add(office, judged(*bases(desk, office), date="2025-05-09")), by=late)
+    assert desk.block(made).version.inferred_at == late.run_started_at, "it is shown with the day that it gives"
 
 
 @pytest.mark.req("DR-58", "DR-60")

@@ -158,6 +158,10 @@ def test_inductions_alone_make_no_entry_beside_one_of_a_near_name(desk: Desk, so
     desk.state = replace(desk.state, readable=(near,))
     (verdict,) = desk.apply(create("Kilnworks", late)).verdicts
     assert (verdict.code, verdict.details) == ("NAME_TAKEN", {"entry_id": "ent_near"})
+    refused = {**kilns(source), "durability": "transient"}
+    skipping = replace(DREAMING, skip_rejected=True)
+    left = desk.code(create("Kilnworks", late, refused), by=skipping)
+    assert left == "NAME_TAKEN", "inductions alone would be left of it"
     assert desk.code(create("Kilnworks", late, kilns(source))) == "accepted"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -11,7 +12,7 @@ from graph.model.nodes.evidence import SourceKind
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
 from graph.rules.operations.state import cited_of
 from tests.support.desk import AGENT, ANA, ATLAS, DREAMING, HUMAN, Desk, base
-from tests.support.operations import add, block, cite, create, edit
+from tests.support.operations import add, block, cite, create, delete, edit, on_entry
 
 OPS = NodeId("chn_w/atlas/ops")
 
@@ -165,6 +166,33 @@ def test_a_pattern_needs_two_distinct_pieces_of_evidence(desk: Desk) -> None:
     assert pattern(first, edited) == "NOT_ENOUGH_EVIDENCE"
     assert pattern(first, same_words) == "NOT_ENOUGH_EVIDENCE"
     assert pattern(first, second) == "accepted"
+
+
+@pytest.mark.req("DR-63")
+def test_distinct_evidence_is_counted_whatever_its_order(desk: Desk) -> None:
+    first = desk.source("The invoice was late again.")
+    edited = desk.source("April's bill came a week late.", series=first, version=2)
+    same_as_edited = desk.source("April's bill came a week late.")
+    induced = {"basis": "induced", "standing": "inferred", "change": "inference"}
+    quotes = {first: "late again", edited: "a week late", same_as_edited: "a week late"}
+    entry = desk.made(create("Kilnworks", block("Bills.", cite(first, "invoice was late"))))
+    for number, order in enumerate(permutations(quotes)):
+        cited = [cite(source, quotes[source]) for source in order]
+        assert desk.code(add(entry, block(f"Bills late, as pattern {number} says.", *cited, **induced))) == "accepted"
+
+
+@pytest.mark.req("DR-48")
+def test_what_rests_on_a_task_result_stays_in_practices(desk: Desk) -> None:
+    result = desk.task_result("Restarted the cache before the tests.", "All is well.")
+    said = desk.source("Restart the cache first.")
+    step = block("Restart the cache first.", cite(result, "Restarted the cache"))
+    practice = desk.made(create("Testing", step, type="practice"))
+    orion = desk.made(create("Orion", block("Its cache is restarted.", cite(said, "Restart the cache")), type="system"))
+    here, there = (desk.blocks(entry)[0].id for entry in (practice, orion))
+    assert desk.code(on_entry("setType", practice, 1, type="system")) == "TASK_RESULT_NOT_EVIDENCE"
+    assert desk.code(delete(here, 1, duplicateOf=there)) == "TASK_RESULT_NOT_EVIDENCE"
+    assert desk.code(delete(there, 1, duplicateOf=here)) == "accepted"
+    assert desk.code(on_entry("setType", orion, 1, type="practice")) == "accepted"
 
 
 @pytest.mark.req("KN-68", "KN-111")

@@ -25,7 +25,8 @@ from graph.services.knowledge.views import EntryView
 from graph.services.knowledge.withdrawal import withdraw_source
 from graph.store.observing import ObservingStore, counting_round_trips
 from graph.store.query import Find, Match, Page, TextIndex
-from tests.support.operations import add, apply, block, cite, create, made, on_entry, outcomes, relate
+from tests.support.learning import task
+from tests.support.operations import add, apply, block, cite, create, delete, made, on_entry, outcomes, relate
 from tests.support.world import TeamWorld
 
 
@@ -278,6 +279,27 @@ async def test_the_words_of_a_stored_rumour_carry_no_relation(world: TeamWorld) 
     )
     await apply(world, add(kai, rumour))
     assert outcomes(await apply(world, left, dry_run=True)) == ["RUMOUR_OVERRIDE"]
+
+
+@pytest.mark.req("DR-48", "DR-73")
+async def test_what_moves_or_goes_is_judged_by_evidence_that_the_list_does_not_name(world: TeamWorld) -> None:
+    steps = await task(world, ("ok", "restarted the cache"))
+    said = await world.say(world.ops, "Kai leads the Atlas team.")
+    heard = await world.say(world.ops, "I heard Kai left the Atlas team.", name="Ben")
+    first = await apply(
+        world,
+        create("Testing", block("Restart the cache.", cite(steps, "restarted the cache")), type="practice"),
+        create("Kai", block("Leads the team.", cite(said, "Kai leads")), type="person"),
+    )
+    practice, step, kai, leads = (made(first, index, place) for index in (0, 1) for place in (0, 1))
+    told = block("Ben heard on 10 May 2025 that Kai left.", cite(heard, "Kai left"), change="rumour")
+    await apply(world, add(kai, {**told, "standing": "unconfirmed"}))
+    for operation, code in (
+        (on_entry("setType", practice, 1, type="system"), "TASK_RESULT_NOT_EVIDENCE"),
+        (delete(step, 1, duplicateOf=leads), "TASK_RESULT_NOT_EVIDENCE"),
+        (delete(leads, 1, cite(heard, "Kai left the Atlas team")), "RUMOUR_OVERRIDE"),
+    ):
+        assert outcomes(await apply(world, operation, dry_run=True)) == [code]
 
 
 @pytest.mark.req("KN-21", "DR-42")

@@ -10,7 +10,10 @@ from graph.model.errors import BadInput, FetchRefused, LimitExceeded, NotFound, 
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import Block, BlockVersion, Entry
+from graph.model.nodes.people import Right
 from graph.model.nodes.work import AuditRecord
+from graph.rules.scopes import MemoryScope
+from graph.services.knowledge.conversations import set_routing_rule
 from graph.services.knowledge.materials import job_of
 from graph.services.knowledge.submissions import Submitted, prepare_page, submit_text, submit_url
 from graph.store.query import Direction, Eq, Find
@@ -103,6 +106,18 @@ async def test_the_name_is_the_title_or_the_beginning(
 ) -> None:
     entry = await entry_of(world, await paste(world, kb, text, **more))
     assert (entry.name, entry.type, entry.origin, entry.pool) == (name, "other", "submission", kb)
+
+
+@pytest.mark.req("MA-12")
+@pytest.mark.parametrize("title", [None, "Stand-up of 2025-05-10"])
+async def test_a_service_hands_in_what_calls_itself_by_a_date(world: TeamWorld, title: str | None) -> None:
+    await world.grant(world.host, Right.CURATOR, world.atlas)
+    await run(world, world.dan, lambda cmd: set_routing_rule(cmd, world.ops, MemoryScope.SHARED, isolated=False))
+    shared = (await world.open(world.ops)).pool
+    assert shared is not None
+    text = "2025-05-10: the kiln is hot."
+    made = await run(world, world.host, lambda cmd: submit_text(cmd, shared, text, title=title))
+    assert (await entry_of(world, made)).name == (title or text)
 
 
 @pytest.mark.req("MA-12", "KN-18")

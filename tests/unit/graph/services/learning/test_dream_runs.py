@@ -9,13 +9,15 @@ import pytest
 from graph.model.ids import NodeId, node_id
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.learning import DreamBatch, DreamRun
+from graph.model.time import Millis
 from graph.rules.pools import clause_of, new_base
 from graph.services.access.session import Session, read
 from graph.services.knowledge.bases import ensure_base
-from graph.services.learning.dream_runs import dream_runs, rejections_of
+from graph.services.learning.dream_runs import RejectionView, dream_runs, rejection_page, rejections_of
 from graph.services.learning.runs import put_run
 from graph.services.learning.stage_a_status import StageAState, stage_a_states
 from graph.store.port import Writer
+from graph.store.query import After
 from tests.support.channel_room import PURPOSE, QUIET, Room, answer, episode
 from tests.support.held_clock import HeldClock
 from tests.support.world import TeamWorld
@@ -97,6 +99,24 @@ async def test_rejections_are_told_with_index_op_code_and_reason(room: Room) -> 
     assert hidden[run.id] == ()
     [stored] = await room.batches()
     assert (stored.attempts, stored.item_ids, stored.rejections) == (1, ("eps_x",), [told])
+
+
+@pytest.mark.req("DR-54", "KN-113")
+def test_parts_of_one_operation_are_rows_of_their_own_on_every_page() -> None:
+    views = [
+        RejectionView(
+            batch_id=NodeId("drb_1"), batch_at=Millis(0), place=place, index=0, op=f"op {place}", code="C", reason="r"
+        )
+        for place in range(3)
+    ]
+    assert [view.op for view in rejection_page(views, first=3).items] == ["op 0", "op 1", "op 2"]
+    found: list[str] = []
+    after: After | None = None
+    for _ in views:
+        page = rejection_page(views, first=1, after=after)
+        found += [view.op for view in page.items]
+        after = page.places[-1]
+    assert (found, page.more) == (["op 0", "op 1", "op 2"], False)
 
 
 async def test_state_of_a_channel_tells_what_waits_and_what_failed(room: Room) -> None:

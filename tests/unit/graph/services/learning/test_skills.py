@@ -9,18 +9,23 @@ import pytest
 
 from graph.model.errors import BadState, Forbidden, NotFound, OperationRejected
 from graph.model.ids import NodeId
+from graph.model.nodes.evidence import ChannelKind
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.learning import Skill
+from graph.model.nodes.people import PrincipalKind
 from graph.rules.audit_chain import ERASED
 from graph.rules.pools import base_id
+from graph.services.access.agents import create_agent
+from graph.services.access.caller import Caller
 from graph.services.access.commands import command
+from graph.services.access.provisioning import create_channel
 from graph.services.access.session import read
 from graph.services.knowledge.erasure import erase
 from graph.services.knowledge.restore import restore
 from graph.services.knowledge.withdrawal import return_source, withdraw_source
 from graph.services.learning.learned import skill_id
 from graph.services.learning.skill_provisioning import provision_skill, set_skill_enabled
-from graph.services.learning.skills import lesson_versions
+from graph.services.learning.skills import lesson_versions, skill_context, skill_overlays
 from graph.services.ledger import COMMIT_GUARD
 from tests.support.learning import (
     BASE_TEXT,
@@ -148,7 +153,26 @@ def take(words: Iterator[str], count: int) -> list[str]:
     return [next(words) for _ in range(count)]
 
 
-@pytest.mark.req("SK-8", "SK-4")
+@pytest.mark.req("SK-2", "SK-4")
+async def test_what_one_agent_learned_affects_no_other(skilled: TeamWorld) -> None:
+    world, admin = skilled, skilled.caller(skilled.dan)
+    vega = (await command(world.deps, admin, lambda cmd: create_agent(cmd, "Vega"))).id
+    shared = ChannelKind.SHARED_CHANNEL
+    place = await command(world.deps, admin, lambda cmd: create_channel(cmd, vega, shared, "vega"))
+    await command(world.deps, admin, lambda cmd: set_skill_enabled(cmd, vega, "deploy", True))
+    said = await world.say(world.ops, "run the migrations first", speaker=world.ben)
+    await apply(world, lesson("deploy", RULE, cite(said, "migrations first")))
+
+    conversation = (await world.open(place.id)).id
+    caller = Caller(workspace=world.workspace, principal=vega, kind=PrincipalKind.AGENT)
+    found, _ = await read(world.deps, caller, lambda session: skill_context(session, conversation, "deploy"))
+    assert (found.enabled, found.text, found.lessons) == (True, f"{BASE_TEXT}\n\n## Experience", ())
+    listed, _ = await read(world.deps, admin, lambda session: skill_overlays(session, vega, first=100))
+    assert [(view.skill is not None, view.lessons) for view in listed.items] == [(True, ())]
+    assert RULE in (await load(world, "deploy")).text
+
+
+@pytest.mark.req("SK-8")
 async def test_acceptance_11_a_lesson_of_a_private_chat_stays_there(skilled: TeamWorld) -> None:
     """The part of acceptance example 11 that speaks of Skills."""
     world = skilled

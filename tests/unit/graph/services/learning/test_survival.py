@@ -8,6 +8,7 @@ import pytest
 
 from graph.model.errors import NotFound
 from graph.model.ids import NodeId
+from graph.model.nodes.knowledge import ModifierKind
 from graph.rules.survival import Survival
 from graph.services.access.commands import command
 from graph.services.access.session import read
@@ -15,7 +16,7 @@ from graph.services.knowledge.entries_write import delete_entry
 from graph.services.knowledge.restore import restore
 from graph.services.learning.survival import survival_rate
 from tests.support.clock import FakeClock
-from tests.support.operations import Json, add, apply, block, cite, create, dream, edit, made
+from tests.support.operations import Json, add, apply, block, cite, create, delete, dream, edit, made, outcomes
 from tests.support.world import TeamWorld
 
 
@@ -71,6 +72,27 @@ async def test_what_people_took_back_did_not_survive(world: TeamWorld, clock: Fa
     await command(world.deps, world.caller(world.ana), lambda cmd: restore(cmd, [record], reason="not so"))
     clock.advance(timedelta(days=14))
     assert await survived(world, world.ana) == Survival(survived=1, cohort=2)
+
+
+@pytest.mark.req("DR-85")
+async def test_what_a_learning_task_took_away_is_in_no_cohort(world: TeamWorld, clock: FakeClock) -> None:
+    """Deleted as wrong, or superseded by a correction; the same by an agent in a conversation is no learning task."""
+    pages = [await dreamt(world, name) for name in ("Lin", "Kai", "Mia", "Orion")]
+    source = await world.say(world.ops, "No, that is coffee, not tea")
+    words = cite(source, "that is coffee", "corrects")
+    clock.advance(timedelta(days=3))
+    coffee = block("Likes coffee", words, change="correction", standing="corrected", supersedes=[pages[1][1]])
+    learned = await dream(
+        world,
+        delete(pages[0][1], 1, words),
+        add(pages[1][0], coffee),
+        kind=ModifierKind.AGENT,
+        run=NodeId("drn_learned"),
+    )
+    said = await dream(world, delete(pages[2][1], 1, words), kind=ModifierKind.AGENT)
+    assert [outcomes(result) for result in (learned, said)] == [["accepted", "accepted"], ["accepted"]]
+    clock.advance(timedelta(days=12))
+    assert await survived(world, world.ana) == Survival(survived=2, cohort=2)
 
 
 @pytest.mark.req("DR-86", "KN-60")
