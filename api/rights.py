@@ -79,6 +79,7 @@ QUERIES: Mapping[str, Needs] = {
     "agentSettings": Needs.SIGNED_IN,
     "tokens": Needs.SELF_OR_ADMIN,
     "members": Needs.HOST,
+    "organizations": Needs.ADMIN,
     "adminLog": Needs.AUDITOR,
     "connectors": Needs.ADMIN,
     "signalSources": Needs.HOST,

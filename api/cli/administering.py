@@ -19,10 +19,9 @@ from graph.model.errors import BadInput
 SETTING = "{ name value default allowed unit origin version }"
 MEMBERS = "query($id: ID!) { members(id: $id) { id displayName } }"
 MODEL = """
-mutation($name: String!, $provider: String!, $model: String!, $baseUrl: String, $credential: String) {
-  setModelProfile(name: $name, provider: $provider, model: $model, baseUrl: $baseUrl, credential: $credential) {
-    name provider model version
-  }
+mutation($name: String!, $provider: String!, $model: String!, $baseUrl: String, $credential: String, $prices: JSON) {
+  setModelProfile(name: $name, provider: $provider, model: $model, baseUrl: $baseUrl, credential: $credential,
+    prices: $prices) { name provider model version }
 }"""
 TOKENS = "query($id: ID) { tokens(principalId: $id) { id createdAt expiresAt lastUsedDay revokedAt rights } }"
 
@@ -161,13 +160,14 @@ async def settings_set(chosen: Chosen, name: str, value: str | None, agent: str,
         else:
             field = "setSetting(name: $n, value: $v, agentId: $a)"
             document = f"mutation($n: String!, $v: JSON, $a: ID) {{ set: {field} {SETTING} }}"
-            found = await link.run(document, token=token, n=name, v=_value(value), a=agent_id)
+            found = await link.run(document, token=token, n=name, v=value_of(value), a=agent_id)
         out.print(f"{found['set']['name']} = {_shown(found['set']['value'])} ({found['set']['origin']})")
 
 
-async def model(chosen: Chosen, out: Console, **given: Any) -> None:
+async def model(chosen: Chosen, out: Console, *, prices: str | None, **given: Any) -> None:
     """Set a model profile."""
-    made = (await change(chosen, MODEL, **given))["setModelProfile"]
+    known = None if prices is None else value_of(prices)
+    made = (await change(chosen, MODEL, prices=known, **given))["setModelProfile"]
     out.print(f"{made['name']}: {made['provider']} {made['model']} (version {made['version']})")
 
 
@@ -242,7 +242,7 @@ async def _object(link: Link, token: str, text: str) -> str:
     return named(text, workspace) if text == "workspace" or ":" in text else await principal(link, token, text)
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """Return what was typed as JSON if it is JSON, else as a text."""
     try:
         return json.loads(text)

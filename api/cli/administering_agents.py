@@ -1,4 +1,4 @@
-"""`rootward admin agent`, `serve` and `delete-agent`, through GraphQL (AD-18, AD-19)."""
+"""`rootward admin agent`, `set-agent`, `serve` and `delete-agent`, through GraphQL (AD-18, AD-19)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ mutation($name: String!, $local: String, $shared: Boolean, $serves: [ID!], $home
   createAgent(displayName: $name, localId: $local, shared: $shared, organizationIds: $serves, homeBotId: $home) {
     id displayName
   }
+}"""
+CHANGE = """
+mutation($id: ID!, $name: String, $shared: Boolean) {
+  setAgent(id: $id, displayName: $name, shared: $shared) { id displayName }
 }"""
 SERVE = "mutation($a: ID!, $o: ID!, $s: Boolean!) { setServing(agentId: $a, organizationId: $o, serves: $s) }"
 DELETE = "mutation($id: ID!) { deleteAgent(id: $id) { sessions chats agentEntries botEntries } }"
@@ -36,6 +40,14 @@ async def make(
             home=await principal(link, token, home) if home else None,
         )
         out.print(f"{made['createAgent']['displayName']}: {made['createAgent']['id']}")
+
+
+async def change(chosen: Chosen, out: Console, agent: str, *, name: str | None, shared: bool | None) -> None:
+    """Change an agent and print its name and id; None leaves what it is."""
+    async with linked(chosen) as link:
+        token = link.token()
+        found = await link.run(CHANGE, token=token, id=await principal(link, token, agent), name=name, shared=shared)
+        out.print(f"{found['setAgent']['displayName']}: {found['setAgent']['id']}")
 
 
 async def serve(chosen: Chosen, agent: str, organization: str, *, serves: bool, out: Console) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from api.cli import shown
-from api.cli.commands import agents, connecting, watching
+from api.cli.commands import agents, connecting, organizations, skills, watching
 from api.cli.given import chosen
-from graph.model.errors import BadInput
 from graph.model.nodes.people import Right
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name that people read.")]
@@ -39,7 +38,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     admin = typer.Typer(no_args_is_help=True, help="Make people and places, give rights, set settings.")
     for made in (
-        organization,
         person,
         service,
         group,
@@ -58,8 +56,10 @@ def register(app: typer.Typer) -> None:
     settings.command("set")(settings_set)
     settings.command("reset")(settings_reset)
     admin.add_typer(settings, name="settings")
-    connecting.register(admin)
+    organizations.register(admin)
     agents.register(admin)
+    skills.register(admin)
+    connecting.register(admin)
     watching.register_profiles(admin)
     token = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens.")
     token.command("create")(token_create)
@@ -67,22 +67,6 @@ def register(app: typer.Typer) -> None:
     token.command("revoke")(token_revoke)
     app.add_typer(admin, name="admin")
     app.add_typer(token, name="token")
-
-
-def organization(
-    name: Name,
-    local: Local = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Such as botMemory=true.")
-    ] = None,
-) -> None:
-    """Make an organization."""
-    from api.cli.administering import create
-
-    given = _pairs(setting or [])
-    asyncio.run(
-        create(chosen(), "createOrganization", shown.out(), displayName=name, localId=local, settings=given or None)
-    )
 
 
 def person(
@@ -193,13 +177,15 @@ def model(
     credential: Annotated[
         str | None, typer.Option(metavar="env:VARIABLE", help="Where the server reads the key from; never the key.")
     ] = None,
+    prices: Annotated[
+        str | None, typer.Option(metavar="JSON", help="USD per million tokens where no list has it: input and output.")
+    ] = None,
 ) -> None:
     """Say which model learns from messages and documents."""
     from api.cli.administering import model as run
 
-    asyncio.run(
-        run(chosen(), shown.out(), name=name, provider=provider, model=model, baseUrl=base_url, credential=credential)
-    )
+    given = {"name": name, "provider": provider, "model": model, "baseUrl": base_url, "credential": credential}
+    asyncio.run(run(chosen(), shown.out(), prices=prices, **given))
 
 
 def log(first: Annotated[int, typer.Option(min=1, max=100, help="So many steps.")] = 20) -> None:
@@ -266,11 +252,3 @@ def token_revoke(id_: Annotated[str, typer.Argument(metavar="ID", help="As token
     from api.cli.administering import token_revoke as run
 
     asyncio.run(run(chosen(), id_, shown.out()))
-
-
-def _pairs(given: list[str]) -> dict[str, Any]:
-    from api.cli.administering import _value
-
-    if not all("=" in one for one in given):
-        raise BadInput("write --set NAME=VALUE", field="set")
-    return {name: _value(value) for name, _, value in (one.partition("=") for one in given)}

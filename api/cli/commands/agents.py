@@ -17,6 +17,7 @@ Local = Annotated[str | None, typer.Option("--id", help="Its local id; made by t
 def register(admin: typer.Typer) -> None:
     """Add the commands."""
     admin.command("agent")(agent)
+    admin.command("set-agent")(set_agent)
     admin.command("serve")(serve)
     admin.command("delete-agent")(delete_agent)
 
@@ -34,6 +35,17 @@ def agent(
     from api.cli.administering_agents import make
 
     asyncio.run(make(chosen(), shown.out(), name=name, local=local, serves=serves or [], shared=shared, home=home))
+
+
+def set_agent(
+    agent: Annotated[str, typer.Argument(metavar="AGENT")],
+    name: Annotated[str | None, typer.Option(help="The name that people read.")] = None,
+    shared: Annotated[bool | None, typer.Option("--shared/--own", help="Whether several members use it.")] = None,
+) -> None:
+    """Change the name of an agent, or whether several members use it."""
+    from api.cli.administering_agents import change
+
+    asyncio.run(change(chosen(), shown.out(), agent, name=name, shared=shared))
 
 
 def serve(

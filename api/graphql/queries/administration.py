@@ -1,4 +1,4 @@
-"""What admins look up: the workspace, tokens, members, settings, the audit of administration."""
+"""What admins look up: the workspace, tokens, members, organizations, settings, the audit of administration."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import strawberry
 from strawberry.types import Info
 
 from api.graphql.context import context
-from api.graphql.types.administration import AdminRecord, Setting, TokenInfo, Workspace
+from api.graphql.types.administration import AdminRecord, Organization, Setting, TokenInfo, Workspace
 from api.graphql.types.people import Principal, principal_of
 from api.limits import MAX_FIRST
 from graph.model.errors import LimitExceeded
 from graph.services.access.admin_log import admin_log
 from graph.services.access.members import list_members
+from graph.services.access.organizations import list_organizations
 from graph.services.access.settings_write import list_settings
 from graph.services.access.tokens import list_tokens
 from graph.services.access.workspaces import workspace_of
@@ -39,6 +40,10 @@ class AdminQueries:
         ctx = context(info)
         found = await list_members(ctx.session, ctx.id(id))
         return list(await asyncio.gather(*(principal_of(info, one) for one in found)))
+
+    @strawberry.field(description="The organizations of the workspace with their settings, by name.")
+    async def organizations(self, info: Info[Any, Any]) -> list[Organization]:
+        return [Organization.from_domain(one) for one in await list_organizations(context(info).session)]
 
     @strawberry.field(description="The settings of knowledge in force in the workspace.")
     async def settings(self, info: Info[Any, Any]) -> list[Setting]:

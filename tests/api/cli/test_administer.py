@@ -48,6 +48,51 @@ def test_agents_and_linked_bots_are_made_serve_organizations_and_are_deleted(mad
     assert made.ok("admin", "log").count("agent.delete") == 2
 
 
+@pytest.mark.req("AD-18", "SM-79")
+def test_settings_of_an_organization_are_listed_and_changed(made: Cli) -> None:
+    made.ok("admin", "organization", "Heron", "--id", "heron", "--set", 'memory={"generate": false}')
+    made.ok("admin", "organization", "Auk", "--id", "auk")
+    set_ = ("admin", "set-organization", "org:heron", "--set")
+    assert made.ok(*set_, "agentMemoryModel=m-mem", "--name", "Heron & Co").startswith("Heron & Co: ")
+    made.ok(*set_, "botMemory=true")
+    auk, heron = made.ok("admin", "organizations").splitlines()
+    assert (auk.split()[0], auk[-2:]) == ("Auk:", "{}")
+    assert heron.endswith('{"agentMemoryModel": "m-mem", "botMemory": true, "memory": {"generate": false}}')
+    assert '"agentMemoryModel": null' in made.ok(*set_, "agentMemoryModel=null")
+    assert made.run(*set_, "memory=true").code == 2
+    assert made.run("admin", "set-organization", "org:none", "--set", "botMemory=true").code == 5
+    assert made.ok("admin", "log").count("organization.set") == 3
+
+
+@pytest.mark.req("AD-18", "AM-45")
+def test_an_agent_is_renamed_and_shared(made: Cli) -> None:
+    made.ok("admin", "agent", "Atlas", "--id", "atlas")
+    assert made.ok("admin", "set-agent", "atlas", "--name", "Borea", "--shared").startswith("Borea: ")
+    assert made.ok("admin", "set-agent", "atlas", "--own").startswith("Borea: ")
+    steps = [line for line in made.ok("admin", "log").splitlines() if "principal.set" in line]
+    assert ["true" in line for line in steps] == [False, True]
+
+
+@pytest.mark.req("AD-18")
+def test_skills_are_made_listed_enabled_and_disabled(made: Cli, tmp_path: Path) -> None:
+    made.ok("admin", "agent", "Atlas", "--id", "atlas")
+    text = tmp_path / "skill.md"
+    text.write_text("Write the changelog first.", encoding="utf-8")
+    set_ = ("admin", "skill", "set", "release", str(text), "--name")
+    assert made.ok(*set_, "Release").strip() == "release: Release (version 1)"
+    text.write_text("Tag last.", encoding="utf-8")
+    assert made.ok(*set_, "Releases").strip() == "release: Releases (version 2)"
+    assert made.ok("admin", "skill", "list").strip() == "release: Releases (version 2)"
+    assert made.ok("admin", "skill", "enable", "atlas", "release").strip() == "Atlas has release"
+    assert made.ok("admin", "skill", "disable", "atlas", "release").strip() == "Atlas no longer has release"
+    assert "SKILL_NOT_FOUND" in made.run("admin", "skill", "enable", "atlas", "none").err
+    text.write_bytes(b"\xff")
+    assert made.run(*set_, "Release").code == 2
+    steps = made.ok("admin", "log")
+    assert [steps.count(step) for step in ("skill.set", "skill.enable", "skill.disable")] == [2, 1, 1]
+    assert "changelog" not in steps
+
+
 @pytest.mark.req("AD-39", "AD-10")
 def test_a_running_server_is_asked_instead_of_its_store(sample: Server) -> None:
     cli = sample.cli

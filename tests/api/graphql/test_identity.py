@@ -151,6 +151,9 @@ ROWS: Mapping[str, Row] = {
     "Query.agentSettings": Row(call="agentSettings(agentId: {owner})", selection="{ name }", nothing="*", by="nobody"),
     "Query.tokens": Row(call="tokens(principalId: {ana})", nothing="NOT_FOUND", admin=True),
     "Query.members": Row(call="members(id: {channel})", nothing="FORBIDDEN", by="host", admin=True),
+    "Query.organizations": Row(
+        call="organizations", selection="{ version }", nothing="FORBIDDEN", by="nobody", admin=True
+    ),
     "Query.adminLog": Row(call="adminLog", selection="{ seq }", nothing="FORBIDDEN", by="dan", admin=True),
     "Mutation.withdrawSource": Row(call="withdrawSource(id: {source})", by="host", admin=True),
     "Mutation.returnSource": Row(call="returnSource(id: {source})", by="host", admin=True),
