@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import logging
 import sys
-import threading
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
 import structlog
@@ -52,23 +52,52 @@ ALLOWED = frozenset(
 
 MAX_FRAMES = 12
 
-HELP = {
-    "requests": "Requests by route and status.",
-    "request_seconds": "Time to answer a request.",
-    "graphql_operations": "GraphQL operations by kind and outcome.",
-    "graphql_errors": "Errors in GraphQL answers by code.",
-    "mcp_calls": "Calls of tools over MCP by endpoint and outcome.",
-    "unexpected_faults": "Faults that were masked, by class.",
-    "audience_mismatch": "Rows that the index let through and the law did not: always a bug.",
-    "scrub_failed": "Erasures whose words the store could not clear out of its indexes and log yet.",
-    "read_repeated": "Reads that ran again because rights moved.",
-    "sandbox_bytes_put_again": "Bytes of sandboxes that were collected before a file named them.",
-    "sandbox_bytes_read_again": "Files of sandboxes that were read again because they changed meanwhile.",
-    "command_repeated": "Commands that began again because the caller's rights moved.",
-    "sign_in_failed": "Credentials that were refused.",
-    "store_calls": "Calls to the store by operation.",
-    "store_seconds": "Time of a call to the store.",
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """A figure as it is declared; `measured` ones are seconds in a histogram, the others are counted."""
+
+    help: str
+    labels: tuple[str, ...] = ()
+    measured: bool = False
+
+
+FIGURES: Mapping[str, Figure] = {
+    "requests": Figure(help="Requests by route and status.", labels=("route", "status")),
+    "request_seconds": Figure(help="Time to answer a request.", labels=("route",), measured=True),
+    "graphql_operations": Figure(help="GraphQL operations by kind and outcome.", labels=("kind", "outcome")),
+    "graphql_errors": Figure(help="Errors in GraphQL answers by code.", labels=("code",)),
+    "mcp_calls": Figure(help="Calls of tools over MCP by endpoint and outcome.", labels=("outcome", "place")),
+    "unexpected_faults": Figure(help="Faults that were masked, by class.", labels=("error",)),
+    "sign_in_failed": Figure(help="Credentials that were refused."),
+    "token_use_not_noted": Figure(help="Tokens whose day of use a store that takes no writes did not keep."),
+    "visibility_proved": Figure(help="Nodes that the index let through and the law proved before they were shown."),
+    "audience_mismatch": Figure(help="Rows that the index let through and the law did not: always a bug."),
+    "read_repeated": Figure(help="Reads that ran again because rights moved."),
+    "command_repeated": Figure(help="Commands that began again because the caller's rights moved."),
+    "searches": Figure(help="Searches by what became of them.", labels=("outcome",)),
+    "search_seconds": Figure(help="Time of a search.", measured=True),
+    "search_routes_skipped": Figure(help="Routes that a search did without, by route.", labels=("route",)),
+    "jobs": Figure(help="Tries of background work by kind and outcome.", labels=("kind", "outcome")),
+    "model_calls": Figure(help="Questions to models by purpose and outcome.", labels=("outcome", "purpose")),
+    "model_input_tokens": Figure(help="Tokens that models were given, by purpose.", labels=("purpose",)),
+    "model_output_tokens": Figure(help="Tokens that models answered, by purpose.", labels=("purpose",)),
+    "model_cost_micro_usd": Figure(help="What answers of models cost, by purpose.", labels=("purpose",)),
+    "model_answers_unusable": Figure(help="Answers of models of another form.", labels=("problem", "purpose")),
+    "consolidation_changes_dropped": Figure(
+        help="Changes of a consolidation that no longer fitted.", labels=("purpose", "reason")
+    ),
+    "bot_calls_not_charged": Figure(help="Calls for a bot that could not be charged to it."),
+    "anchor_failed": Figure(help="Anchors that could not be written, by code.", labels=("code",)),
+    "scrub_failed": Figure(help="Erasures whose words the store could not clear out of its indexes and log yet."),
+    "context_unavailable": Figure(help="Memories that a run was not told of, because they could not be read."),
+    "file_tool_retried": Figure(help="Writes of a tool that were decided again on a newer file."),
+    "sandbox_bytes_put_again": Figure(help="Bytes of sandboxes that were collected before a file named them."),
+    "sandbox_bytes_read_again": Figure(help="Files of sandboxes that were read again because they changed meanwhile."),
+    "store_calls": Figure(help="Calls to the store by operation.", labels=("engine", "failed", "operation")),
+    "store_seconds": Figure(help="Time of a call to the store.", labels=("engine", "operation"), measured=True),
 }
+"""Every figure, so that all of them are told of from the start (AD-37)."""
 
 tracer = trace.get_tracer("rootward")
 
@@ -84,36 +113,21 @@ class StandardError(io.TextIOBase):
 
 
 class PrometheusFigures:
-    """Counters and histograms of one process; implements `graph.services.deps.Figures`.
-
-    A figure is made at its first use with the labels of that use, and keeps them.
-    """
+    """Counters and histograms of one process, as `FIGURES` declares them; implements `graph.services.deps.Figures`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._lock = threading.Lock()
-        self._counters: dict[str, tuple[Counter, tuple[str, ...]]] = {}
-        self._histograms: dict[str, tuple[Histogram, tuple[str, ...]]] = {}
+        self._made = {name: (self._of(name, figure), figure.labels) for name, figure in FIGURES.items()}
 
     def count(self, name: str, value: int = 1, **labels: str) -> None:
         """Add to a counter."""
-        with self._lock:
-            if name not in self._counters:
-                names = tuple(sorted(labels))
-                made = Counter(f"rootward_{name}", HELP.get(name, name), names, registry=self.registry)
-                self._counters[name] = (made, names)
-            counter, names = self._counters[name]
-        (counter.labels(*(labels.get(n, "") for n in names)) if names else counter).inc(value)
+        counter, names = self._made[name]
+        (counter.labels(*(labels[label] for label in names)) if names else counter).inc(value)
 
     def observe(self, name: str, value: float, **labels: str) -> None:
         """Record one measured value, such as seconds."""
-        with self._lock:
-            if name not in self._histograms:
-                names = tuple(sorted(labels))
-                made = Histogram(f"rootward_{name}", HELP.get(name, name), names, registry=self.registry)
-                self._histograms[name] = (made, names)
-            histogram, names = self._histograms[name]
-        (histogram.labels(*(labels.get(n, "") for n in names)) if names else histogram).observe(value)
+        histogram, names = self._made[name]
+        (histogram.labels(*(labels[label] for label in names)) if names else histogram).observe(value)
 
     def store_call(self, *, engine: str, operation: str, seconds: float, failed: bool) -> None:
         """Note one call to the store (`graph.store.observing.StoreMetrics`)."""
@@ -123,6 +137,10 @@ class PrometheusFigures:
     def render(self) -> bytes:
         """Return all figures in the text form of Prometheus."""
         return generate_latest(self.registry)
+
+    def _of(self, name: str, figure: Figure) -> Any:
+        kind = Histogram if figure.measured else Counter
+        return kind(f"rootward_{name}", figure.help, figure.labels, registry=self.registry)
 
 
 def start_logging(level: str, form: str) -> None:

@@ -52,11 +52,21 @@ async def test_live_answers_without_the_store_and_ready_says_which_part_is_not(
 
 @pytest.mark.req("AD-37")
 async def test_figures_name_routes_and_codes_but_no_person_and_no_content(
-    http: httpx2.AsyncClient, ana: GraphQLClient, world: TeamWorld
+    http: httpx2.AsyncClient, ana: GraphQLClient, world: TeamWorld, gid: Gid
 ) -> None:
+    told = (await http.get("/metrics")).text
+    for name in ("requests", "store_calls", "jobs", "model_calls", "searches", "search_seconds", "visibility_proved"):
+        assert f"# HELP rootward_{name}" in told, "from the start"
     await ana.run('{ node(id: "canary-51") { id } nothing }')
     await ana.ok(VIEWER)
+    await world.say(world.ops, "canary-51 likes tea")
+    search = 'query($o: ID!) { memorySearch(input: {query: "canary-51", ownerId: $o}) { items { ref } } }'
+    assert (await ana.ok(search, o=gid(world.atlas)))["memorySearch"]["items"]
     text = (await http.get("/metrics")).text
+    assert 'rootward_searches_total{outcome="ok"} 1.0' in text
+    assert "rootward_search_seconds_count 1.0" in text
+    assert "rootward_visibility_proved_total 0.0" in told
+    assert "rootward_visibility_proved_total 0.0" not in text
     assert 'rootward_requests_total{route="/graphql",status="200"}' in text
     assert 'rootward_graphql_errors_total{code="BAD_INPUT"}' in text
     assert "rootward_store_calls_total" in text

@@ -181,6 +181,8 @@ class Session:
 
     async def _settle(self, proposed: Sequence[NodeId]) -> frozenset[NodeId]:
         proved = await self.prove(proposed)
+        if proved:
+            self.deps.figures.count("visibility_proved", len(proved))
         if len(proved) != len(proposed):
             self.deps.figures.count("audience_mismatch", len(proposed) - len(proved))
         return proved

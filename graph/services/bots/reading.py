@@ -126,6 +126,7 @@ class PoolReads:
             return frozenset()
         _, shown = await self._prove(proposed)
         proved = shown & frozenset(proposed)
+        self.deps.figures.count("visibility_proved", len(proved))
         if len(proved) != len(proposed):
             self.deps.figures.count("audience_mismatch", len(proposed) - len(proved))
         return proved

@@ -16,6 +16,7 @@ from graph.rules.ranking import ItemKind
 from graph.services.access.session import Session
 from graph.services.search.candidates import scored
 from graph.services.search.expand import Expanded, expand
+from graph.services.search.measured import measured
 from graph.services.search.routes import run_routes
 from graph.services.search.scope import searched
 from graph.services.search.values import Candidate, MemoryItem, SearchAnswer, SearchQuestion
@@ -36,6 +37,15 @@ async def memory_search(session: Session, question: SearchQuestion) -> SearchAns
         NotFound: no such conversation for the caller.
         SearchUnavailable: every route failed.
     """
+    figures = session.deps.figures
+    with measured(figures):
+        answer = await _search(session, question)
+    for skip in answer.routes_skipped:
+        figures.count("search_routes_skipped", route=skip.route)
+    return answer
+
+
+async def _search(session: Session, question: SearchQuestion) -> SearchAnswer:
     query = _query(question.query)
     settings = await load_settings(session.reader, session.caller.workspace)
     viewer = await searched(

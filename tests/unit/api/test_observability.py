@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from api.observability import PrometheusFigures, frames_of, log_fault, only_allowed, start_logging
+from api.observability import FIGURES, PrometheusFigures, frames_of, log_fault, only_allowed, start_logging
 
 CANARY = "canary-7f3a"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +74,24 @@ def test_figures_are_counted_by_label_and_rendered() -> None:
     assert "rootward_audience_mismatch_total 2.0" in text
     assert 'operation="find"' in text
     assert "rootward_store_seconds_sum" in text
+
+
+@pytest.mark.req("AD-37")
+def test_every_figure_that_the_code_counts_is_declared_with_its_labels() -> None:
+    used = {found for file in _sources() for found in _figures_in(file)}
+    declared = {(name, frozenset(figure.labels), figure.measured) for name, figure in FIGURES.items()}
+    assert used == declared
+
+
+def _sources() -> Iterator[Path]:
+    for package in ("graph", "dreaming", "api"):
+        yield from (file for file in (ROOT / package).rglob("*.py") if b"figures" in file.read_bytes())
+
+
+def _figures_in(file: Path) -> Iterator[tuple[str, frozenset[str], bool]]:
+    """Yield name, labels and whether it is measured of each call of `count` or `observe` with the name of a figure."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="count" | "observe" as what), args=[ast.Constant(str() as name), *_]):
+                if name in FIGURES or "figures" in ast.unparse(node.func):
+                    yield name, frozenset(one.arg or "" for one in node.keywords), what == "observe"
