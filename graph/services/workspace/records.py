@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from graph.model.access import SystemScope
-from graph.model.errors import RecordsFailed, RootwardError
+from graph.model.errors import RecordsFailed, RootwardError, StoreError
 from graph.model.nodes.workspace import MemoryProvider, WorkspaceMemory
 from graph.ports import RecordAccount, RecordWire, StoredRecord
 from graph.rules.memory_refusals import conflicting, missing
@@ -136,7 +136,7 @@ class ProviderRecords:
         await at.must_own(id_)
         await at.writing(at.wire.delete(at.account, id_), id_)
         await at.confirm(id_, None)
-        await self._note(memory, actor, "memory.record.delete", id_)
+        await self._note(at, actor, "memory.record.delete", id_)
 
     async def _backend(self, memory: WorkspaceMemory) -> _Backend:
         """Return where the records of a memory are.
@@ -161,12 +161,16 @@ class ProviderRecords:
 
     async def _confirmed(self, at: _Backend, id_: str, text: str, actor: RecordActor, operation: str) -> Record:
         found = await at.confirm(id_, text)
-        await self._note(at.memory, actor, operation, id_)
+        await self._note(at, actor, operation, id_)
         updated_at = None if found is None else found.updated_at
         return Record(id=id_, text=text, updated_at=updated_at)
 
-    async def _note(self, memory: WorkspaceMemory, actor: RecordActor, operation: str, record_id: str) -> None:
-        """Audit a change that the backend confirmed, whatever rights were lost meanwhile (RM-43)."""
+    async def _note(self, at: _Backend, actor: RecordActor, operation: str, record_id: str) -> None:
+        """Audit a change that the backend confirmed, whatever rights were lost meanwhile (RM-43).
+
+        Where that fails nobody may be told to send the change again, as of a store that is away (RM-37).
+        """
+        memory = at.memory
         who = Actor(principal_id=actor.principal_id, run_id=actor.run_id, tool_call_id=actor.tool_call_id)
 
         async def work(cmd: Command) -> None:
@@ -174,7 +178,10 @@ class ProviderRecords:
             held = await find_memory(cmd.writer, cmd.facts, memory.id)
             await note(cmd, held, who, operation, memory.id, {"record_id": record_id})
 
-        await command(self.deps, actor.caller, work)
+        try:
+            await command(self.deps, actor.caller, work)
+        except StoreError as error:
+            raise at.unconfirmed() from error
 
 
 def _nearness(record: StoredRecord) -> float:

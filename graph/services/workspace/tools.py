@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from graph.model.errors import StoreError, StoreUnavailable
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.people import Right
@@ -67,17 +68,25 @@ async def call_tool(deps: Deps, caller: Caller, run: WorkspaceRun, name: str, ca
     given = checked_arguments(tool, call.arguments)
     mount = _mount_of(tool, mounts, given.pop("memory"))
     await _check_kind(deps, tool, mount)
-    if tool.writes:
-        await command(deps, caller, lambda cmd: _begin(cmd, run, tool, call.tool_call_id))
+    if not tool.writes:
+        return await _done(deps, caller, run, tool, mount, call.tool_call_id, given)
+    await command(deps, caller, lambda cmd: _begin(cmd, run, tool, call.tool_call_id))
+    try:
+        return await _done(deps, caller, run, tool, mount, call.tool_call_id, given)
+    except StoreError as error:  # it has begun and is never done again: nobody may be told to send it once more
+        raise StoreUnavailable("the call had begun: look before you write again", outcome="unknown") from error
+
+
+async def _done(
+    deps: Deps, caller: Caller, run: WorkspaceRun, tool: Tool, mount: Mount, call_id: str, given: Mapping[str, Any]
+) -> Any:
     # With no more than the verb that driving a run takes, whatever else its principal may do.
     principal = Caller(workspace=run.workspace, principal=run.principal_id, kind=caller.kind)
     if tool.kind is MemoryKind.FILE:
-        actor = Actor(
-            principal_id=run.principal_id, run_id=run.id, tool_call_id=call.tool_call_id, kind=ModifierKind.AGENT
-        )
+        actor = Actor(principal_id=run.principal_id, run_id=run.id, tool_call_id=call_id, kind=ModifierKind.AGENT)
         files = FileCall(deps=deps, principal=principal, actor=actor, memory_id=mount.memory_id)
         return await call_file_tool(files, tool.key, given, writes=tool.writes)
-    by = RecordActor(caller=principal, principal_id=run.principal_id, run_id=run.id, tool_call_id=call.tool_call_id)
+    by = RecordActor(caller=principal, principal_id=run.principal_id, run_id=run.id, tool_call_id=call_id)
     return await call_record_tool(deps, principal, mount.memory_id, by, tool.key, given, writes=tool.writes)
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
+from api.bootstrap import Ports, build
+from api.settings import Settings
 from graph.model.nodes.people import Right
 from graph.services.access.commands import command
 from graph.services.access.grants import revoke
+from graph.store.port import Store
+from tests.support.faults import FaultyStore, fail_at
 from tests.support.memory_client import MemoryClient, allow, key
 from tests.support.run_client import Runtime
 from tests.support.world import TeamWorld
@@ -241,6 +246,24 @@ async def test_a_deleted_memory_fails_the_call_alone(thread: Runtime, team: Memo
         assert answer["error"]["error"] == "memory_deleted"
     assert "output" in await thread.call(run, "memory_file_view", memory="docs")
     await thread.complete(run)
+
+
+@pytest.mark.req("MT-63", "MT-64", "FM-6")
+async def test_a_write_that_the_store_broke_off_is_not_to_be_sent_again(
+    settings: Settings, ports: Ports, store: Store, thread: Runtime, team: MemoryClient, run: str
+) -> None:
+    failing = FaultyStore(store, [fail_at(2, "transact")])  # after the one that writes down that the call begins
+    app = build(settings, ports=replace(ports, store=failing)).app
+    body = {"tool_call_id": "w-1", "arguments": {"memory": "team", "path": "a.md", "content": "x"}}
+    path = f"//runs/{run}/tools/memory_file_create"
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://x") as http:
+        broken = MemoryClient(http=http, token=team.token)
+        answer = await broken.send("POST", path, body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+        assert "retry-after" not in answer.headers, "what has it is sent again"
+        assert (await broken.refused("POST", path, body))[2]["reason"] == "already_begun"
+    assert [call["tool_call_id"] for call in (await thread.attempt(run))["unknown_calls"]] == ["w-1"]
+    assert await team.revisions() == []
 
 
 @pytest.mark.req("MT-63", "MT-64")

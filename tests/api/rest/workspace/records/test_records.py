@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
+import httpx2
 import pytest
 
+from api.bootstrap import Ports, build
+from api.settings import Settings
 from graph.rules.memory_guides import RECORD_GUIDE
 from graph.rules.record_providers import PLATFORM
+from graph.store.port import Store
 from tests.api.conftest import ENGINES
+from tests.support.faults import FaultyStore, fail_at
 from tests.support.mem0_server import Fault, Mem0Server
 from tests.support.memory_client import MemoryClient
 from tests.support.record_room import RecordRoom, is_write
@@ -177,6 +183,26 @@ async def test_what_becomes_of_a_write_that_fails(
     assert (status, code) == expected
     assert [asked.method for asked in mem0.asked if is_write(asked)] == [method]
     assert [event["action"] for event in await room.events(facts)] == ["memory.record.create"]
+
+
+@pytest.mark.req("RM-37", "RM-43")
+async def test_a_change_that_cannot_be_audited_is_not_to_be_sent_again(
+    settings: Settings, ports: Ports, store: Store, facts: MemoryClient, mem0: Mem0Server
+) -> None:
+    failing = FaultyStore(store, [fail_at(number, "transact") for number in (1, 2, 3)])
+    app = build(settings, ports=replace(ports, store=failing)).app
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://x") as http:
+        broken = MemoryClient(http=http, token=facts.token, memory=facts.memory)
+        for method, path, body in (
+            ("POST", "/records", {"text": "likes tea"}),
+            ("PUT", "/records/{}", {"text": "likes coffee"}),
+            ("DELETE", "/records/{}", None),
+        ):
+            sent = path.format(mem0.records[0]["id"] if mem0.records else "")
+            status, code, details = await broken.refused(method, sent, body)
+            assert (status, code, details["reason"]) == (409, "conflict", "write_unconfirmed")
+    assert [asked.method for asked in mem0.asked if is_write(asked)] == ["POST", "PUT", "DELETE"]
+    assert mem0.records == []
 
 
 @pytest.mark.req("RM-72")
