@@ -223,6 +223,8 @@ class Store(Protocol):
     async def open(self) -> None:
         """Connect, take ownership where the engine needs it, check version and migrate.
 
+        Where one process owns the store, leases that an earlier owner left are over: its workers are gone.
+
         Raises:
             StoreNewer: made by a newer version; untouched.
             StoreLocked: another process owns it.

@@ -130,6 +130,11 @@ def claim(session: Session, kinds: Sequence[str], owner: str, now: Millis, lease
     return job if isinstance(job, Job) else None
 
 
+def end_leases(db: apsw.Connection, now: Millis) -> None:
+    """Let jobs be taken over whose worker cannot be there any more; for who just became the owner of the file."""
+    db.execute("UPDATE n_Job SET lease_until = ? WHERE state = 'running' AND lease_until > ?", (now, now))
+
+
 def _existing_table(id: NodeId) -> KindTable:
     table = table_of_id(id)
     if table is None:

@@ -17,7 +17,7 @@ from graph.model.errors import BadState, StoreError, StoreReadOnly, StoreUnavail
 from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.work import Receipt
 from graph.model.time import Clock
-from graph.store.embedded import archive, migrations, wal
+from graph.store.embedded import archive, migrations, nodes, wal
 from graph.store.embedded.faults import READ_ONLY, translated
 from graph.store.embedded.locking import Ownership
 from graph.store.embedded.migrations import STEPS, Step
@@ -133,6 +133,7 @@ class EmbeddedStore:
             try:
                 writing.set_wal_hook(self._note_log)
                 migrations.migrate(writing, self._steps, self._clock.now())
+                nodes.end_leases(writing, self._clock.now())
                 for _ in range(self._reader_count):
                     opened.append(connect(path, writing=False, durable=not self._temporary, vfs=self._vfs))
             except BaseException:

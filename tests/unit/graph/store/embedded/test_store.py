@@ -16,6 +16,7 @@ from graph.model import schema
 from graph.model.access import SystemScope
 from graph.model.errors import AlreadyExists, StoreUnavailable
 from graph.model.nodes.knowledge import Entry
+from graph.model.nodes.work import Job
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.session import Session
 from graph.store.embedded.writer import EmbeddedWriter
@@ -48,6 +49,30 @@ async def test_a_temporary_store_leaves_nothing_behind(clock: FakeClock, world: 
     await store.transact(lambda writer: writer.put([world.make_entry()]))
     await store.close()
     assert not folder.exists()
+
+
+@pytest.mark.req("AD-33", "AD-39", "BM-84")
+async def test_a_new_owner_takes_over_at_once_what_a_dead_one_had_begun(
+    clock: FakeClock, path: Path, world: World
+) -> None:
+    """Nobody else can be at it: a job waits for the end of its lease only where several processes share a store."""
+    store = EmbeddedStore(path, clock=clock)
+    await store.open()
+    job = world.make_job(state="queued", due_at=clock.now())
+    await store.transact(lambda writer: writer.put([job]))
+
+    async def claimed(by: str) -> Job | None:
+        return await store.transact(lambda writer: writer.claim([job.kind], by, clock.now(), 600_000))
+
+    first = await claimed("one")
+    assert first is not None
+    assert await claimed("another") is None
+    await store.close()
+    await store.open()
+    again = await claimed("another")
+    assert again is not None
+    assert (again.owner, again.fence, again.attempts) == ("another", first.fence + 1, 2)
+    await store.close()
 
 
 async def test_closing_waits_for_work_and_refuses_those_who_still_wait(clock: FakeClock, path: Path) -> None:
