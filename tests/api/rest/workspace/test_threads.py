@@ -84,7 +84,7 @@ async def test_a_thread_mounts_each_name_and_memory_once_and_eight_in_all(thread
     assert (code, details["reason"]) == ("conflict", "already_mounted")
 
 
-@pytest.mark.req("MT-7", "MT-8", "MT-13")
+@pytest.mark.req("MT-7", "MT-8", "MT-10", "MT-13", "FM-14", "FM-16", "FM-17")
 async def test_a_mount_changes_access_and_recall_and_is_removed(thread: Runtime, team: MemoryClient) -> None:
     await thread.mount("team", team.memory)
     path, client = thread.path("/memories/team"), thread.client
@@ -96,8 +96,12 @@ async def test_a_mount_changes_access_and_recall_and_is_removed(thread: Runtime,
     assert after != before
     for field in ("memory_id", "name"):
         assert (await client.refused("PATCH", path, {field: "x"}, tag=after))[2]["field"] == field
-    assert (await client.refused("DELETE", thread.path("/memories/nope"), tag=after))[2]["kind"] == "mount"
-    assert (await client.refused("DELETE", path, tag=before))[0] == 412
+    for method, body in (("PATCH", {"access": "write"}), ("DELETE", None)):
+        assert (await client.refused(method, path, body))[::2] == (428, {"header": "If-Match"})
+        assert (await client.refused(method, path, body, tag=before))[::2] == (412, {"current_etag": after})
+        unknown = await client.refused(method, thread.path("/memories/nope"), body, tag=before)
+        assert unknown == (404, "not_found", {"kind": "mount", "id": "nope"})
+    assert await thread.mounts() == ["team"]
     gone = await client.send("DELETE", path, tag=after)
     assert (gone.status_code, gone.headers["etag"] != after) == (204, True)
     assert await thread.mounts() == []
