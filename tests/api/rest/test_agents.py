@@ -211,7 +211,7 @@ async def test_a_store_that_is_away_answers_503_and_nothing_is_half_written(
         before = await ana.memory()
 
         async def asked(ask: Callable[[], Awaitable[httpx2.Response]]) -> int:
-            """Ask with a later call of the store failing each time, until none does; return how often it was refused."""
+            """Ask with a later call of the store failing each time until none does; return how often it was refused."""
             refused = 0
             while True:
                 faults[:] = [fail_at(len(store.calls) + refused + 1)]
