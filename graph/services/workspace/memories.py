@@ -164,7 +164,7 @@ async def delete_memory(cmd: Command, id_: NodeId, tags: Collection[str]) -> Non
     """
     memory = await hold_memory(cmd, id_, Right.WRITE)
     _check_tag(memory, tags)
-    await unmount_everywhere(cmd, memory.id)
+    memory = await unmount_everywhere(cmd, memory)
     await ENDINGS[memory.kind](cmd, memory)
     await _end_grants(cmd, memory)
     ended = await note(cmd, memory, actor_of(cmd), "memory.delete", memory.id)

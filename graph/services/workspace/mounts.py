@@ -70,7 +70,7 @@ async def change_mount(
     if changed == mount:
         return Mounted(thread=thread, mount=mount)
     await cmd.writer.patch_many({_id_of(thread.id, name): dict(given)})
-    await _note(cmd, "thread_memory.update", thread, changed, memories)
+    await _note(cmd, "thread_memory.update", thread.id, changed, memories[mount.memory_id])
     return Mounted(thread=await touch(cmd, thread), mount=changed)
 
 
@@ -119,31 +119,34 @@ async def put_mounts(cmd: Command, thread: RunThread, mounts: Iterable[Mount], m
     made = list(mounts)
     await put_shared(cmd, [_node(cmd, thread, mount) for mount in made])
     for mount in made:
-        await _note(cmd, "thread_memory.create", thread, mount, memories)
+        await _note(cmd, "thread_memory.create", thread.id, mount, memories[mount.memory_id])
 
 
 async def remove_mounts(cmd: Command, thread: RunThread, mounts: Sequence[Mount], memories: Memories) -> None:
     """Remove mounts of a thread and tell the audit."""
     await cmd.writer.delete([_id_of(thread.id, mount.name) for mount in mounts])
     for mount in mounts:
-        await _note(cmd, "thread_memory.delete", thread, mount, memories)
+        await _note(cmd, "thread_memory.delete", thread.id, mount, memories[mount.memory_id])
 
 
-async def unmount_everywhere(cmd: Command, memory_id: NodeId) -> None:
-    """Remove every mount of a memory and move the version of each thread that had one (FM-46, FM-47).
+async def unmount_everywhere(cmd: Command, memory: WorkspaceMemory) -> WorkspaceMemory:
+    """Remove every mount of a memory, tell the audit, and move the version of each thread that had one (FM-46, FM-47).
 
-    The caller holds the memory locked.
+    The caller holds the memory locked; it is returned with the head of its chain.
     """
-    query = Find(kind=ThreadMount, where=Eq("memory_id", memory_id))
+    query = Find(kind=ThreadMount, where=Eq("memory_id", memory.id))
     threads = {mount.thread_id for mount in (await cmd.writer.find(MOUNTS, query)).nodes}
     await cmd.writer.lock(sorted(threads))
     mounts = (await cmd.writer.find(MOUNTS, query)).nodes
-    told = (await cmd.writer.find(MOUNTS, Find(kind=ContextCursor, where=Eq("memory_id", memory_id)))).nodes
+    told = (await cmd.writer.find(MOUNTS, Find(kind=ContextCursor, where=Eq("memory_id", memory.id)))).nodes
     await cmd.writer.delete([node.id for node in (*mounts, *told)])
     found = await cmd.writer.get(MOUNTS, sorted({mount.thread_id for mount in mounts}))
-    for thread in found.values():
+    for mount in mounts:
+        thread = found.get(mount.thread_id)
         if isinstance(thread, RunThread):
             await touch(cmd, thread)
+        memory = await _note(cmd, "thread_memory.delete", mount.thread_id, mount, memory)
+    return memory
 
 
 async def _hold_mount(
@@ -176,6 +179,8 @@ def _node(cmd: Command, thread: RunThread, mount: Mount) -> ThreadMount:
     )
 
 
-async def _note(cmd: Command, operation: str, thread: RunThread, mount: Mount, memories: Memories) -> None:
+async def _note(
+    cmd: Command, operation: str, thread_id: NodeId, mount: Mount | ThreadMount, memory: WorkspaceMemory
+) -> WorkspaceMemory:
     codes = {"name": mount.name, "access": str(mount.access), "recall": mount.recall}
-    await note(cmd, memories[mount.memory_id], actor_of(cmd), operation, thread.id, codes)
+    return await note(cmd, memory, actor_of(cmd), operation, thread_id, codes)

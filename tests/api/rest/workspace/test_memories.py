@@ -181,6 +181,8 @@ async def test_the_chain_of_a_memory_is_followed_and_ends_with_it(
     team: MemoryClient, world: TeamWorld, service: Service
 ) -> None:
     await team.write("a.md", "one")
+    for _ in range(2):
+        await _mounted(world, team.memory)
     memory = inside("wsm", team.memory)
     await command(service.deps, world.caller(world.dan), anchor_now)
     ana, dan = world.caller(world.ana), world.caller(world.dan)

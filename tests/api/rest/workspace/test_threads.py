@@ -151,13 +151,18 @@ async def test_archiving_removes_mounts_for_good(thread: Runtime, team: MemoryCl
     await thread.mount("team", team.memory)
 
 
-@pytest.mark.req("FM-46", "FM-47")
+@pytest.mark.req("FM-19", "FM-46", "FM-47")
 async def test_deleting_a_memory_unmounts_it_and_moves_the_tag(thread: Runtime, team: MemoryClient) -> None:
     await thread.mount("team", team.memory)
     before = thread.tag
     await team.ok("DELETE", "", tag=f'"{team.memory}:1"')
     assert await thread.mounts() == []
     assert thread.tag != before
+    for target in (thread.thread, team.memory):
+        events = (await team.ok("GET", "//audit-events", target_id=target))["items"]
+        [gone] = [event for event in events if event["action"] == "thread_memory.delete"]
+        assert (gone["target_id"], gone["memory_id"]) == (thread.thread, team.memory)
+        assert gone["details"] == {"name": "team", "access": "write", "recall": True}
 
 
 @pytest.mark.req("FM-19")
