@@ -51,6 +51,7 @@ ALLOWED = frozenset(
 """Keys of a log line. `error` is a class name, `frames` are places in code, `reason` is one of our own words."""
 
 MAX_FRAMES = 12
+_OWN_LIBRARY = "rootward"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -207,4 +208,6 @@ class _WithoutMessages(logging.Handler):
         facts: dict[str, Any] = {"reason": record.name}
         if error is not None:
             facts |= {"error": type(error).__name__, "frames": frames_of(error)}
+        if record.name == _OWN_LIBRARY:  # what it tells beside its message is of our own words
+            facts |= {name: value for name in ("operation", "code") if (value := getattr(record, name, None))}
         structlog.get_logger().warning("library_warning", **facts)

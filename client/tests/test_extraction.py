@@ -344,6 +344,9 @@ async def test_one_failure_stops_nothing_and_is_logged_without_content(
     ]
     assert done.phase_two.status == "completed"
     assert "phase 1 failed: model_failed" in caplog.text
+    assert [(vars(record)["operation"], vars(record)["code"]) for record in caplog.records] == [
+        ("phase 1", "model_failed")
+    ]
     assert "a secret" not in caplog.text
 
 

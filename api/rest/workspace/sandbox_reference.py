@@ -138,6 +138,7 @@ REFERENCE: Final[Reference] = {
         "POST": Operation(
             summary="Make a sandbox session",
             takes=NewSandboxBody,
+            optional=True,
             gives=SandboxRow,
             done=201,
             failure=Failure,

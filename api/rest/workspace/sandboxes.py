@@ -54,7 +54,7 @@ async def opened(call: WCall, verb: Right) -> SandboxSession:
 
 async def _create(call: WCall) -> Response:
     await may_run(call)
-    body = await call.body(NewSandboxBody)
+    body = await call.body(NewSandboxBody, optional=True)
     start = None if body.snapshot_id is None else snapshot_id(body.snapshot_id)
     contents = _contents(body.manifest or ManifestBody())
     session = await with_bytes(

@@ -58,6 +58,16 @@ def test_a_library_that_logs_content_is_heard_without_its_words(capsys: pytest.C
     assert CANARY not in out
 
 
+@pytest.mark.req("AD-42", "SB-76")
+def test_our_own_library_is_heard_with_its_code_and_no_words(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"operation": "phase 1", "code": "model_failed"}
+    logging.getLogger("rootward").warning("phase 1 failed: %s", CANARY, extra=told)
+    logging.getLogger("neo4j").warning("failed", extra={"operation": CANARY, "code": CANARY})
+    own, other = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert {name: own[name] for name in ("reason", "operation", "code")} == {"reason": "rootward", **told}
+    assert (other["reason"], CANARY in json.dumps([own, other])) == ("neo4j", False)
+
+
 def test_frames_of_a_cycle_of_causes_end() -> None:
     error = ValueError("a")
     error.__cause__ = error

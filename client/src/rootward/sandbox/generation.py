@@ -132,5 +132,6 @@ def _code(failure: Exception, phase: str) -> str:
         code = "timeout"
     else:
         code = "storage_failed" if isinstance(failure, OSError) else "model_failed"
-    _log.warning("%s failed: %s (%s)", phase, code, type(failure).__name__)
+    told = {"operation": phase, "code": code}
+    _log.warning("%s failed: %s (%s)", phase, code, type(failure).__name__, extra=told)
     return code

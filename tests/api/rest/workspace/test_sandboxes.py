@@ -45,6 +45,10 @@ async def test_a_session_starts_open_with_the_files_of_its_manifest(sandbox: San
     assert sandbox.id.startswith("sbx_")
     assert await sandbox.paths() == ["README.md", "notes/b.md"]
     assert await sandbox.text("README.md") == "# Desk\n"
+    empty = await sandbox.client.send("POST", "//sandbox-sessions")
+    assert (empty.status_code, set(empty.json())) == (201, {"id", "status", "created_at"}), (
+        "both members may be left out"
+    )
 
 
 @pytest.mark.req("SB-104", "SB-98", "SB-118")
