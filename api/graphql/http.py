@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from starlette.datastructures import FormData, UploadFile
@@ -25,6 +26,8 @@ from graph.model.errors import BadInput, RootwardError
 from graph.services.access.caller import Caller
 
 UPLOAD_HEADER = "rootward-upload"
+NO_STORE: Mapping[str, str] = MappingProxyType({"Cache-Control": "no-store"})
+"""Whatever is answered is for who asked, now: no cache keeps it (SM-27, BM-188)."""
 FORM_TYPE = "multipart/form-data"
 FORM_OVERHEAD = 65_536
 
@@ -80,7 +83,7 @@ class GraphQLEndpoint:
             return failure(error)
         body = await self.executor.answer(parsed, caller)
         status = status_of(body, media)
-        return JSONResponse(body, status_code=status, headers=answer_headers(body, status))
+        return JSONResponse(body, status_code=status, headers={**NO_STORE, **answer_headers(body, status)})
 
     async def _json(self, request: Request) -> GraphQLRequest:
         raw = await body_of(request, self.limits.body)
@@ -127,7 +130,7 @@ def failure(error: RootwardError) -> Response:
 def refusal(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return a refusal in the form of GraphQL errors."""
     body = {"errors": [{"message": message, "extensions": {"code": code, "status": status}}]}
-    return JSONResponse(body, status_code=status, headers=dict(headers or {}))
+    return JSONResponse(body, status_code=status, headers={**NO_STORE, **(headers or {})})
 
 
 def _size(variables: Mapping[str, Any]) -> int:

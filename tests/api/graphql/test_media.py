@@ -69,6 +69,19 @@ async def test_an_operation_that_could_not_run_has_no_data_and_a_status_of_its_o
     assert [error["extensions"]["code"] for error in named.json()["errors"]][:1] == [code]
 
 
+@pytest.mark.req("SM-27", "BM-188")
+async def test_no_answer_is_kept_by_a_cache(ana: GraphQLClient) -> None:
+    answers = [
+        await post(ana.http, ana.token, "application/json", VIEWER),
+        await post(ana.http, ana.token, GRAPHQL, '{ memory(memoryId: "x") { id } }'),
+        await post(ana.http, None, GRAPHQL, VIEWER),
+        await post(ana.http, ana.token, "text/html", VIEWER),
+        await ana.http.get("/graphql"),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 401, 406, 405]
+    assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
+
+
 async def test_an_operation_that_ran_answers_200_whatever_its_fields_said(ana: GraphQLClient) -> None:
     failed = await post(ana.http, ana.token, GRAPHQL, '{ memory(memoryId: "x") { id } }')
     assert (failed.status_code, failed.json()["data"]) == (200, None)

@@ -226,8 +226,13 @@ async def test_topics_are_all_that_a_model_writes_of_tags(talk: BotTalk) -> None
 
 
 @pytest.mark.req("BM-92")
-async def test_a_renamed_topic_is_nowhere_left_not_even_in_what_the_answer_adds(talk: BotTalk, room: BotRoom) -> None:
+async def test_a_renamed_topic_is_left_in_no_entry_of_any_status_nor_in_what_the_answer_adds(
+    talk: BotTalk, room: BotRoom
+) -> None:
     known = await room.fact("The ferry leaves at six.", topics=["trip"])
+    taken_back, gone = [await room.fact(text, topics=["trip"]) for text in ("It leaves at five.", "It is free.")]
+    await room.change(taken_back, lambda entry: forgotten(entry, room.person("u_1")))
+    await room.change(gone, bot_entries.invalidated)
     await talk.turn("t1", "Bring a coat.", "Bring a tent.")
     talk.learns(
         fact("Bring a coat.", "t1-1", topics=["trip"]),
@@ -240,6 +245,8 @@ async def test_a_renamed_topic_is_nowhere_left_not_even_in_what_the_answer_adds(
     topics = {content: entry.tags[4:] for content, entry in (await talk.contents()).items()}
     assert topics == {
         "The ferry leaves at six.": ("ferry", "travel"),
+        "It leaves at five.": ("travel",),
+        "It is free.": ("travel",),
         "Bring a coat.": ("travel",),
         "Get up early.": (),
         "Bring a tent.": ("travel",),
