@@ -68,7 +68,7 @@ class GraphQueries:
     ) -> str:
         ctx = context(info)
         return await provenance_export(
-            ctx.session, ctx.id(id), direction=direction or Direction.UPSTREAM, format=format
+            ctx.session, ctx.id(id), direction=direction or Direction.UPSTREAM, format=format, named=ctx.out
         )
 
     @strawberry.field

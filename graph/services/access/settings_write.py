@@ -131,7 +131,8 @@ async def _held(cmd: Command, scope: NodeId, name: str, expected: int | None) ->
     found = (await _stored(cmd.writer, [scope])).get((scope, name))
     version = found.version if found else 0
     if expected is not None and expected != version:
-        raise VersionConflict("the setting was changed meanwhile: read it again", current=version)
+        current = {"version": version, "value": found.value if found else SPECS[name].default}
+        raise VersionConflict("the setting was changed meanwhile: read it again", current=current)
     return found
 
 

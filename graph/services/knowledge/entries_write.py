@@ -56,9 +56,10 @@ async def delete_entry(cmd: Command, entry_id: NodeId, *, expected_version: int,
     """
     _require_reason(reason)
     desk = await _open(cmd, [entry_id], reason)
-    current = desk.work.entries[entry_id].entry.current_version
-    if current != expected_version:
-        raise VersionConflict("the entry was changed since: look at it again", current={"version": current})
+    entry = desk.work.entries[entry_id].entry
+    if entry.current_version != expected_version:
+        current = {"version": entry.current_version, "name": entry.name}
+        raise VersionConflict("the entry was changed since: look at it again", current=current)
     await change_narrower(cmd, desk.base.id, [entry_id], reason, lambda work: end_relations(work, entry_id))
     plan_deletion(desk.work, entry_id)
     return await _commit(cmd, desk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -30,31 +31,47 @@ class ProvenanceFormat(StrEnum):
 
 
 async def provenance_export(
-    session: Session, root_id: NodeId, *, direction: Direction = Direction.UPSTREAM, format: ProvenanceFormat
+    session: Session,
+    root_id: NodeId,
+    *,
+    direction: Direction = Direction.UPSTREAM,
+    format: ProvenanceFormat,
+    named: Callable[[NodeId], str] = str,
 ) -> str:
     """Return the graph around one node, as deep as provenance goes, holding only what the caller may see.
+
+    Args:
+        session: the caller's.
+        root_id: where it begins.
+        direction: to the sources or to the dependents.
+        format: of the text.
+        named: gives each node the id that it has for who reads the export.
 
     Raises:
         NotFound: missing and hidden alike.
     """
     found = await provenance(session, root_id, depth=MAX_DEPTH, direction=direction)
-    graph = to_networkx(found)
+    graph = to_networkx(found, named)
     return to_prov_json(graph) if format is ProvenanceFormat.PROV_JSON else to_graphml(graph)
 
 
-def to_networkx(found: Provenance) -> nx.MultiDiGraph[Any]:
+def to_networkx(found: Provenance, named: Callable[[NodeId], str] = str) -> nx.MultiDiGraph[Any]:
     """Return a walk as a graph: nodes with kind, label and times, edges with type, depth and what they quote."""
     import networkx as nx  # here: a server at rest does without its 11 MiB
 
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    names = {node.id: named(node.id) for node in found.nodes}
     for node in found.nodes:
-        graph.add_node(node.id, **_data(node))
+        graph.add_node(names[node.id], **_data(node))
     for step in found.edges:
         edge = step.edge
-        if edge.source in graph and edge.target in graph:
+        if edge.source in names and edge.target in names:
             key = f"{edge.type}:{edge.key}"
             graph.add_edge(
-                edge.source, edge.target, key=key, **{**edge.props, "type": str(edge.type), "depth": step.depth}
+                names[edge.source],
+                names[edge.target],
+                key=key,
+                **{**edge.props, "type": str(edge.type), "depth": step.depth},
             )
     return graph
 

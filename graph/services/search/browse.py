@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Final
+
 from graph.model.access import Viewer
 from graph.model.errors import BadInput, NotFound
 from graph.model.fields import Node
@@ -12,14 +15,18 @@ from graph.rules.ingest import in_talk_order
 from graph.rules.knowledge_settings import checked
 from graph.services.access.session import Session
 from graph.services.knowledge.blocks import blocks_of
-from graph.services.knowledge.entries import entry_views
+from graph.services.knowledge.projection import projections
+from graph.services.knowledge.views import CitationView
 from graph.services.learning.episode_messages import episode_messages
 from graph.services.search.expand import as_citation, episode_heading, message_line
-from graph.services.search.facts import behind_judgements, citations_of, fact_line
-from graph.services.search.pages import BODY, HEAD, SUMMARY, BrowsePage, Piece, Place, page_of, place_of
+from graph.services.search.facts import behind_judgements, citations_of
+from graph.services.search.pages import BODY, HEAD, BrowsePage, Key, Piece, Place, page_of, place_of
 from graph.services.search.scope import searched
 from graph.services.settings import load_settings
 from graph.store.query import And, Eq, Find, Where
+
+_SECTIONS: Final = {"## Facts": BODY, "## Relations": 3, "## Sources": 4}
+"""Unescaped headings of a projection: words of others never look like them."""
 
 
 async def memory_browse(
@@ -77,20 +84,33 @@ async def _pieces(session: Session, viewer: Viewer, node: Node) -> tuple[list[Pi
 
 
 async def _entry_pieces(session: Session, entry_id: NodeId) -> list[Piece]:
-    view = (await entry_views(session, [entry_id])).get(entry_id)
-    if view is None:
+    """Return the Markdown projection, which is the text that agents read (KN-37), with what each fact cites."""
+    text = (await projections(session, [entry_id])).get(entry_id)
+    if text is None:
         raise NotFound
-    pieces = [Piece(text=f"# {view.name}", key=HEAD)]
-    if view.summary:
-        pieces.append(Piece(text=view.summary, key=SUMMARY))
-    blocks = (await blocks_of(session, [entry_id]))[entry_id]
-    behind = await behind_judgements(session, [block.current for block in blocks if block.current is not None])
-    for block in blocks:
-        if block.current is not None:
-            key = (BODY, block.node.position, block.node.id)
-            cited = tuple(citations_of([block.current], behind))
-            pieces.append(Piece(text=fact_line(block.current), key=key, sources=cited))
-    return pieces
+    shown = {b.node: b.current for b in (await blocks_of(session, [entry_id]))[entry_id] if b.current is not None}
+    behind = await behind_judgements(session, shown.values())
+    facts = [
+        ((BODY, block.position, block.id), tuple(citations_of([version], behind))) for block, version in shown.items()
+    ]
+    return list(_paragraphs(text, facts))
+
+
+def _paragraphs(text: str, facts: Iterable[tuple[Key, tuple[CitationView, ...]]]) -> Iterator[Piece]:
+    """Yield the paragraphs of a projection, the facts among them under the keys of their blocks."""
+    head, *rest = text.rstrip("\n").split("\n\n")
+    yield Piece(text=head, key=HEAD)
+    section, waiting = 1, iter(facts)
+    for paragraph in rest:
+        if paragraph in _SECTIONS:
+            section = _SECTIONS[paragraph]
+            yield Piece(text=f"\n{paragraph}", key=(section,))
+        elif section == BODY:
+            key, cited = next(waiting)
+            yield Piece(text=f"\n{paragraph}", key=key, sources=cited)
+        else:
+            for number, line in enumerate(paragraph.split("\n")):
+                yield Piece(text=line if number else f"\n{line}", key=(section, number))
 
 
 async def _message_pieces(session: Session, viewer: Viewer, message: Source) -> tuple[list[Piece], Place | None]:

@@ -27,7 +27,6 @@ Place = tuple[Key, int]
 """The key of a line, and how many of its code points come before."""
 
 HEAD: Final[Key] = (0,)
-SUMMARY: Final[Key] = (1,)
 BODY: Final = 2
 """The first part of the key of all other lines."""
 
@@ -82,7 +81,7 @@ def page_of(
     at = 0 if cursor is None else sum(piece.place < cursor for piece in pieces)
     first, end = (_back(pieces, at, page_tokens, count), at) if back else (at, _forth(pieces, at, page_tokens, count))
     shown = pieces[first:end]
-    text = "\n".join(piece.text for piece in shown)
+    text = "\n".join(piece.text for piece in shown).strip("\n")
     begun = pieces[first].place if first < len(pieces) else cursor
     return BrowsePage(
         ref=ref,

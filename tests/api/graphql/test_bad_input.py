@@ -244,7 +244,7 @@ async def test_a_stale_version_changes_nothing_and_tells_the_present_one(
             assert current["text"] == alone
     answer = await ana.run(DELETE, id=id_, v=1)
     assert answer.codes == ["VERSION_CONFLICT"]
-    assert answer.errors[0]["extensions"]["current"]["version"] == 2
+    assert answer.errors[0]["extensions"]["current"] == {"version": 2, "name": "Helio"}
     # Without a version, or with a word for any, there is no edit.
     for version in (None, "*", "2", 2.5, True, -1):
         operation = {**edit(block_id, 2, own("Builds ovens.")), "expectedVersion": version}
@@ -280,7 +280,8 @@ async def test_a_stale_version_of_a_relation_guide_or_setting_changes_nothing(
         assert answer.errors[0]["extensions"]["current"]["version"] == 1
     for version in (0, 2):
         assert (await ana.run(GUIDE, id=own_guide, text="Be long.", v=version)).codes == ["VERSION_CONFLICT"]
-        assert (await dan.run(setting, v=version)).codes == ["VERSION_CONFLICT"]
+        refused = await dan.refused(setting, v=version)
+        assert (refused["code"], refused["current"]) == ("VERSION_CONFLICT", {"version": 1, "value": 20})
     assert await kept() == before
 
 

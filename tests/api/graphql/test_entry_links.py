@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -13,7 +15,7 @@ from graph.rules.scopes import MemoryScope
 from graph.services.access.commands import command
 from graph.services.knowledge.conversations import close_conversation, set_routing_rule
 from tests.api.clients import GraphQLClient
-from tests.api.graphql.test_entries import APPLY, create_entry
+from tests.api.graphql.test_entries import APPLY, an_entry, create_entry
 from tests.support.world import TeamWorld
 
 Gid = Callable[[NodeId], str]
@@ -39,6 +41,18 @@ async def test_a_narrower_entry_shows_whom_it_is_about_and_the_wider_one(
     assert await ben.ok(LINKS, id=made) == {"entry": None}
     for who in (ana, ben):
         assert (await who.ok(LINKS, id=wider))["entry"] == {"principal": None, "sameAs": []}
+
+
+@pytest.mark.req("KN-122", "KN-79")
+async def test_an_export_names_the_nodes_as_the_walk_does(world: TeamWorld, ana: GraphQLClient, gid: Gid) -> None:
+    entry = await an_entry(world, ana, gid)
+    nodes = await ana.it("query($id: ID!) { it: provenance(id: $id, depth: 16) { nodes { id } } }", id=entry)
+    ids = {node["id"] for node in nodes["nodes"]}
+    export = "query($id: ID!, $f: ProvenanceFormat!) { it: provenanceExport(id: $id, format: $f) }"
+    prov = json.loads(await ana.it(export, id=entry, f="PROV_JSON"))
+    named = {name for kind in ("entity", "activity", "agent") for name in prov.get(kind, ())}
+    assert named == {f"rw:{id_}" for id_ in ids}
+    assert set(re.findall(r'<node id="([^"]+)"', await ana.it(export, id=entry, f="GRAPHML"))) == ids
 
 
 async def shared_base(world: TeamWorld) -> NodeId:
