@@ -176,4 +176,4 @@ async def test_a_request_that_its_browser_breaks_off_is_no_fault_of_the_server(
 
     await service.app(scope, broken_off, send)
     assert sent[0]["status"] == 400
-    assert b"unexpected_faults" not in service.figures.render()
+    assert b"unexpected_faults_total{" not in service.figures.render()

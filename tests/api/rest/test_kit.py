@@ -348,7 +348,7 @@ async def test_a_request_that_is_broken_off_is_no_fault(service: Service, world:
 
     await route.handle(scope, _disconnected, send)
     assert sent[0]["status"] == 400
-    assert b"unexpected_faults" not in service.figures.render()
+    assert b"unexpected_faults_total{" not in service.figures.render()
 
 
 async def _disconnected() -> Message:
