@@ -28,6 +28,7 @@ from graph.services.workspace.files import (
     delete_file,
     file_tag,
     find_file,
+    indexed_files,
     move_file,
     replace_file,
 )
@@ -79,7 +80,7 @@ async def view(call: FileCall, given: Arguments) -> Any:
     file = await call.file(name) if name else None
     if file is not None:
         return {**_shown(file), "description": file.description}
-    files = await _under(call, prefix)
+    files = await call.look(lambda reading, memory: indexed_files(reading.reader, memory.id, prefix))
     if prefix and not files:
         raise missing(KIND, prefix)
     return directory(
@@ -92,7 +93,10 @@ async def grep(call: FileCall, given: Arguments) -> Any:
     fits = matcher(given["pattern"], is_regex=given["regex"], case_sensitive=given["case_sensitive"])
     prefix, name = _place(call, given["path"])
     file = await call.file(name) if name else None
-    files = [file] if file is not None else await _under(call, prefix)
+    if file is None:
+        files = await call.look(lambda reading, memory: all_files(reading.reader, memory.id, prefix))
+    else:
+        files = (file,)
     if prefix and not files:
         raise missing(KIND, prefix)
     # An expression may take its time; others go on meanwhile.
@@ -223,10 +227,6 @@ async def _there(call: FileCall, path: str) -> MemoryFile:
     if file is None:
         raise missing(KIND, path)
     return file
-
-
-async def _under(call: FileCall, prefix: str) -> list[MemoryFile]:
-    return list(await call.look(lambda reading, memory: all_files(reading.reader, memory.id, prefix)))
 
 
 def _place(call: FileCall, given: str) -> tuple[str, str]:

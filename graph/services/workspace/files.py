@@ -23,7 +23,7 @@ from graph.services.access.session import Session as Reading
 from graph.services.workspace.changing import Actor, FileStep, write_step
 from graph.services.workspace.finding import MEMORIES
 from graph.store.port import Reader
-from graph.store.query import After, And, By, Eq, Find, In, Page, Range, both
+from graph.store.query import After, And, By, Eq, Find, In, Page, Range, Where, both
 
 KIND = "memory_file"
 
@@ -41,15 +41,13 @@ async def find_file(reader: Reader, memory_id: NodeId, path: str) -> MemoryFile 
 
 async def all_files(reader: Reader, memory_id: NodeId, prefix: str = "") -> tuple[MemoryFile, ...]:
     """Return every file under a directory with its content, ordered by path; for the tools of runs."""
-    low, high = paths_under(prefix)
-    under = None if low is None else Range("path", low, high)
-    query = Find(kind=MemoryFile, where=both(Eq("memory_id", memory_id), under), order=By("path"))
+    query = Find(kind=MemoryFile, where=_under(memory_id, prefix), order=By("path"))
     return (await reader.find(MEMORIES, query)).nodes
 
 
-async def indexed_files(reader: Reader, memory_id: NodeId) -> tuple[MemoryFile, ...]:
-    """Return every file, ordered by path; its content may be left empty. For the context of runs."""
-    query = Find(kind=MemoryFile, where=Eq("memory_id", memory_id), order=By("path"), without=("content",))
+async def indexed_files(reader: Reader, memory_id: NodeId, prefix: str = "") -> tuple[MemoryFile, ...]:
+    """Return every file under a directory, ordered by path; its content may be left empty. For runs and their tools."""
+    query = Find(kind=MemoryFile, where=_under(memory_id, prefix), order=By("path"), without=("content",))
     return (await reader.find(MEMORIES, query)).nodes
 
 
@@ -83,9 +81,7 @@ async def list_files(
     Raises:
         WorkspaceRefused: ``invalid_argument`` at `prefix`.
     """
-    low, high = paths_under(checked_prefix(prefix, reading.deps.memory_limits))
-    under = None if low is None else Range("path", low, high)
-    where = both(Eq("memory_id", memory.id), under)
+    where = _under(memory.id, checked_prefix(prefix, reading.deps.memory_limits))
     return await reading.page(Find(kind=MemoryFile, where=where, order=By("path"), first=first, after=after))
 
 
@@ -275,6 +271,11 @@ async def remove(
     step = FileStep(operation=operation, target=file.id, changes=(change,), content_bytes=-file.size, files=-1)
     await write_step(cmd, memory, actor, step)
     await cmd.writer.delete([file.id])
+
+
+def _under(memory_id: NodeId, prefix: str) -> Where | None:
+    low, high = paths_under(prefix)
+    return both(Eq("memory_id", memory_id), None if low is None else Range("path", low, high))
 
 
 def _patch(
