@@ -17,6 +17,7 @@ from graph.model.ids import NodeId, hosted_id, local_part
 from graph.model.nodes.evidence import Channel, ChannelKind
 from graph.model.nodes.knowledge import KbKind
 from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind
+from graph.model.schema import kind_of
 from graph.rules.admin_chain import AdminOperation
 from graph.rules.explicit import explicit_id
 from graph.rules.scopes import KbScope, pool_clause
@@ -256,9 +257,14 @@ async def new_hosted_id(cmd: Command, prefix: str, local_id: str | None, *, cont
         BadInput, AlreadyExists: the local id cannot be taken; it is taken.
     """
     local = cmd.deps.ids.new() if local_id is None else local_id
-    made = hosted_id(prefix, cmd.caller.workspace, local, container=container)
+    try:
+        made = hosted_id(prefix, cmd.caller.workspace, local, container=container)
+    except BadInput as error:
+        raise BadInput(error.message, field="localId") from None
     if await cmd.writer.get(ADMINISTRATION, [made]):
-        raise AlreadyExists("choose another id: this one is taken", kind=prefix, key_fields=("id",))
+        spec = kind_of(made)
+        kind = prefix if spec is None else spec.name
+        raise AlreadyExists("choose another id: this one is taken", kind=kind, key_fields=("localId",))
     return made
 
 

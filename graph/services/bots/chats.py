@@ -154,7 +154,7 @@ def _check_same(cmd: Command, found: ChatItem, item: NewChatItem, turn: Turn | N
     """Refuse another item under an id that is taken: it would be lost, and its host told that it is there."""
     asked = (str(item.type), _tool_of(item), None if turn is None else turn.id)
     if (found.type, found.tool, found.turn_id) != asked or not is_text_of(cmd, found, item.text):
-        raise AlreadyExists("choose another id: this one is taken", kind=ChatItem.PREFIX, key_fields=("id",))
+        raise AlreadyExists("choose another id: this one is taken", kind=ChatItem.__name__, key_fields=("id",))
 
 
 def is_text_of(cmd: Command, item: ChatItem, text: str) -> bool:

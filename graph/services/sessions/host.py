@@ -174,7 +174,7 @@ async def _new_id(cmd: Command, local_id: str | None) -> NodeId:
     made = await new_hosted_id(cmd, Session.PREFIX, local_id)
     chain = Find(kind=AuditRecord, where=And((Eq("pool", made), Eq("seq", 1))), first=1)
     if local_id is not None and (await cmd.writer.find(CHAINS, chain)).nodes:
-        raise AlreadyExists("choose another id: this one was taken", kind=Session.PREFIX, key_fields=("id",))
+        raise AlreadyExists("choose another id: this one was taken", kind=Session.__name__, key_fields=("localId",))
     return made
 
 
@@ -186,7 +186,7 @@ async def _item(cmd: Command, session: Session, item: NewItem) -> SessionItem:
         await check_person(cmd, item.person_id, session.organization_id)
     given = {} if item.local_id is None else {"id": item_id(session, item.local_id)}
     if given and await cmd.writer.get(SESSIONS, list(given.values())):
-        raise AlreadyExists("choose another id: this one is taken", kind=SessionItem.PREFIX, key_fields=("id",))
+        raise AlreadyExists("choose another id: this one is taken", kind=SessionItem.__name__, key_fields=("id",))
     return next_item(
         cmd.deps,
         session,

@@ -80,6 +80,29 @@ async def test_an_organization_keeps_settings_that_are_not_named_and_notices_a_s
         assert await who.code("{ organizations { id } }") == "FORBIDDEN"
 
 
+@pytest.mark.req("AD-2")
+async def test_local_ids_are_of_few_characters_and_taken_once_per_kind_and_container(
+    dan: GraphQLClient, world: TeamWorld, gid: Gid
+) -> None:
+    person = 'mutation($l: String) { it: createPerson(displayName: "P", localId: $l) { id } }'
+    for local in ("", " ", "a b", "a/b", "\u00e4", "x" * 129):
+        refused = await dan.refused(person, l=local)
+        assert (refused["code"], refused["status"], refused["field"]) == ("BAD_INPUT", 400, "localId"), local
+    for local in ("x" * 128, "A.b_c:d-9", "."):
+        await dan.it(person, l=local)
+    taken = await dan.refused(person, l="A.b_c:d-9")
+    assert (taken["code"], taken["kind"], taken["keyFields"]) == ("ALREADY_EXISTS", "Principal", ["localId"])
+    await dan.it('mutation { it: createGroup(displayName: "G", localId: "A.b_c:d-9") { id } }')
+    other = (await dan.it('mutation { it: createAgent(displayName: "B") { id } }'))["id"]
+    channel = """mutation($a: ID!, $l: String) {
+      it: createChannel(agentId: $a, kind: SHARED_CHANNEL, localId: $l) { id } }"""
+    for agent in (gid(world.atlas), other):
+        await dan.it(channel, a=agent, l="here")
+    assert (await dan.refused(channel, a=other, l="here"))["kind"] == "Channel"
+    made = [(await dan.it(person, l=None))["id"] for _ in range(2)]
+    assert made[0] != made[1]
+
+
 @pytest.mark.req("AD-27", "KN-85")
 async def test_the_chains_of_the_workspace_are_verified_for_admins_and_auditors_alone(
     dan: GraphQLClient, cleo: GraphQLClient, ben: GraphQLClient
