@@ -197,11 +197,19 @@ class MemoState:
 
     used: int
     allowed: int
+    memo_id: strawberry.ID | None = strawberry.field(
+        description="Null while none was written; what it says is read as a node."
+    )
     knowledge_base: KnowledgeBase
 
     @classmethod
     def from_domain(cls, state: status.MemoState) -> MemoState:
-        return cls(used=state.used, allowed=state.allowed, knowledge_base=KnowledgeBase.from_domain(state.base))
+        return cls(
+            used=state.used,
+            allowed=state.allowed,
+            memo_id=to_global(state.memo, state.base.workspace) if state.memo else None,
+            knowledge_base=KnowledgeBase.from_domain(state.base),
+        )
 
 
 @strawberry.type

@@ -42,7 +42,7 @@ STATUS = """query($o: ID!) { status(ownerId: $o) {
   stageA { channel { id } knowledgeBase { kind } scope pending carried oldestPendingAt lastSuccessAt attempts }
   unread { failingChannels laggingChannels stuckTasks }
   stageB { pending { kind count } pendingTotal oldestPendingAt lastRun { id state rejected } lastSuccessAt unavailable }
-  memos { used allowed knowledgeBase { kind } }
+  memos { used allowed memoId knowledgeBase { kind } }
   stuck { id kind since attempts error action subjectId subject { __typename } }
   lint { rule count }
 } }"""
@@ -280,7 +280,9 @@ async def test_a_memo_is_told_with_its_budget(
     (memo,) = found["memos"]
     assert (memo["allowed"], memo["knowledgeBase"]) == (200, {"kind": "CHANNEL"})
     assert 180 <= memo["used"] <= 200
-    assert len(alert(found, "memo_near_budget")["objectIds"]) == 1
+    assert alert(found, "memo_near_budget")["objectIds"] == [memo["memoId"]]
+    node = "query($id: ID!) { node(id: $id) { ... on ResidentMemo { lines { text } } } }"
+    assert (await ben.ok(node, id=memo["memoId"]))["node"] == {"lines": [{"text": words.strip()}]}
     await ana.ok(apply, kb=gid(kb), ops=[{"op": "writeMemo", "expectedVersion": 1, "lines": []}])
     found = await status(ben, world, gid)
     assert (found["memos"][0]["used"], "memo_near_budget" in codes(found)) == (0, False)
