@@ -32,7 +32,7 @@ _STATES: Final = {
     401: "Unauthorized: no valid credential",
     403: "Forbidden: a right is missing",
     404: "missing, or hidden from the caller",
-    405: "MethodNotAllowed: see `Allow`",
+    405: "MethodNotAllowed (under /api/v1: method_not_allowed): see `Allow`",
     409: "the present state does not allow it; `reason` says why",
     412: "precondition_failed: no tag of If-Match is the current one",
     413: "PayloadTooLarge: over 65536 bytes; under /api/v1: over the limit that the details name",

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, Field
 
 from api.rest.openapi import Operation, Reference
-from api.rest.workspace.memory_reference import CHANGE_STATES, READ_STATES, TAGGED_STATES, Failure
+from api.rest.workspace.memory_reference import CHANGE_STATES, LIST_STATES, PAGE, READ_STATES, TAGGED_STATES, Failure
 from api.rest.workspace.run_shapes import (
     AGENT,
     AGENTS,
@@ -187,7 +187,12 @@ REFERENCE: Reference = {
     },
     MOUNTS: {
         "GET": Operation(
-            summary="List the mounts of a thread", gives=MountPage, etag=True, failure=Failure, errors=READ_STATES
+            summary="List all mounts of a thread, whatever the limit",
+            gives=MountPage,
+            etag=True,
+            failure=Failure,
+            errors=LIST_STATES,
+            query=PAGE,
         ),
         "POST": Operation(
             summary="Mount a memory; needs If-Match of the thread",

@@ -38,7 +38,7 @@ def mount_of(memory: str, name: str = "team", **fields: Any) -> dict[str, Any]:
     return {"name": name, "memory_id": memory, **fields}
 
 
-@pytest.mark.req("MT-1", "MT-3", "MT-4", "MT-5", "MT-12", "MT-9")
+@pytest.mark.req("MT-1", "MT-3", "MT-4", "MT-5", "MT-12", "MT-9", "FM-8", "FM-9")
 async def test_mounts_are_listed_by_name_under_the_tag_of_the_thread(thread: Runtime, team: MemoryClient) -> None:
     first = thread.tag
     made = await thread.mount("team", team.memory)
@@ -49,6 +49,10 @@ async def test_mounts_are_listed_by_name_under_the_tag_of_the_thread(thread: Run
     assert (answer.status_code, answer.json()["access"]) == (201, "read")
     assert await thread.mounts() == ["facts", "team"]
     assert thread.tag == answer.headers["etag"]
+    whole = await thread.client.ok("GET", thread.path("/memories"), limit=1)
+    assert ([mount["name"] for mount in whole["items"]], whole["next_cursor"]) == (["facts", "team"], None)
+    assert (await thread.client.refused("GET", thread.path("/memories"), limit=0))[2]["field"] == "limit"
+    assert (await thread.client.refused("GET", thread.path("/memories"), cursor="x"))[1] == "invalid_cursor"
 
 
 @pytest.mark.req("MT-2", "MT-10", "MT-14")
