@@ -16,7 +16,7 @@ from graph.model.nodes.sessions import Turn
 from graph.rules.rights import ViewerFacts, may_host, rights_on
 from graph.rules.scopes import session_rule
 from graph.services.access.commands import Command
-from graph.services.bots.pool import find_bot, hold_pool
+from graph.services.bots.pool import Bot, find_bot, hold_pool
 from graph.store.port import Reader
 from graph.store.query import And, By, Eq, Find, Range
 from graph.store.sealing import Place
@@ -42,7 +42,7 @@ async def hold_chat(cmd: Command, chat_id: NodeId, *, with_pool: bool = False) -
     found = await find_chat(cmd.writer, chat_id)
     if found is not None:
         if with_pool:
-            await hold_pool(cmd.writer, await find_bot(cmd.writer, found.workspace, found.bot_id), cmd.at)
+            await hold_pool(cmd.writer, await bot_of_chat(cmd.writer, found), cmd.at)
         await cmd.writer.lock([found.id])
         found = await find_chat(cmd.writer, chat_id)
     if found is None or found.workspace != cmd.caller.workspace or not may_host(cmd.facts, found.organization_id):
@@ -54,6 +54,18 @@ async def find_chat(reader: Reader, chat_id: NodeId) -> Chat | None:
     """Return a chat, if there is one of this id."""
     found = (await reader.get(CHATS, [chat_id])).get(chat_id)
     return found if isinstance(found, Chat) else None
+
+
+async def bot_of_chat(reader: Reader, chat: Chat) -> Bot:
+    """Return the bot of a chat.
+
+    Raises:
+        MissingObject: ``ChatNotFound``: the bot was deleted; the chat stays only for what entries of a home rest on.
+    """
+    try:
+        return await find_bot(reader, chat.workspace, chat.bot_id)
+    except MissingObject:
+        raise MissingObject(CHAT_NOT_FOUND) from None
 
 
 async def find_turn(reader: Reader, chat: Chat, local: str) -> Turn:

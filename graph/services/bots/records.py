@@ -24,6 +24,7 @@ from graph.services.access.session import Session
 from graph.services.bots.chat_access import (
     CHAT_NOT_FOUND,
     CHATS,
+    bot_of_chat,
     find_chat,
     find_turn,
     hold_chat,
@@ -32,7 +33,6 @@ from graph.services.bots.chat_access import (
 )
 from graph.services.bots.chat_audit import record_chat_step
 from graph.services.bots.context import validate_references
-from graph.services.bots.pool import find_bot
 from graph.services.bots.readers import reads_in
 from graph.services.bots.reading import PoolReads, caller_reads
 from graph.services.bots.runs import save_run
@@ -228,8 +228,12 @@ async def chat_of(session: Session, chat_id: NodeId) -> Chat:
 
 
 async def readers_of(session: Session, chat: Chat) -> Sequence[PoolReads]:
-    """Return whose view decides: the chat's own reader, and who asks if he is another one (BM-50, BM-173)."""
-    bot = await find_bot(session.reader, chat.workspace, chat.bot_id)
+    """Return whose view decides: the chat's own reader, and who asks if he is another one (BM-50, BM-173).
+
+    Raises:
+        MissingObject: as `bot_of_chat`.
+    """
+    bot = await bot_of_chat(session.reader, chat)
     own = await reads_in(session, bot, chat)
     return [own] if session.caller.principal == chat.person_id else [own, caller_reads(session, bot)]
 

@@ -7,10 +7,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from graph.model.errors import MissingObject
 from graph.model.nodes.people import Right
 from graph.rules.bot_entries import forgotten
+from graph.services.access.deleting import delete_agent
 from tests.support.bot_room import BotRoom, Rest
-from tests.support.bot_talk import REWRITE, BotTalk, rewriting
+from tests.support.bot_talk import REWRITE, BotTalk, fact, rewriting
 
 NEW = "Plan release 4.2, changelog first."
 
@@ -87,6 +89,27 @@ async def test_everybody_else_gets_404(
         assert (await _get(http, "", what)).status_code == 401
         posted = await http.post(f"/v1/chats/chat_61/{what}", headers={"Authorization": f"Bearer {u_1.token}"})
         assert (posted.status_code, posted.headers["allow"]) == (405, "GET")
+
+
+@pytest.mark.req("BM-8", "BM-57", "BM-176")
+async def test_a_chat_of_a_deleted_link_answers_like_an_unknown_one(
+    talk: BotTalk, room: BotRoom, http: httpx2.AsyncClient, u_1: Rest
+) -> None:
+    await talk.chat("linked", bot_id=room.agent("bot_link"))
+    await talk.turn("t1", "We release on Fridays.", chat="linked")
+    talk.learns(fact("Releases on Fridays.", "t1-1", chat="linked"))
+    await talk.learn()
+    assert (await _get(http, u_1.token, "confessions", "linked")).status_code == 200
+
+    await room.as_admin(lambda cmd: delete_agent(cmd, room.agent("bot_link")))
+
+    assert [entry["content"] for entry in await u_1.memory()] == ["Releases on Fridays."]
+    for what in ("confessions", "enrichments"):
+        gone, unknown = [await _get(http, u_1.token, what, chat) for chat in ("linked", "chat_404")]
+        assert (gone.status_code, gone.json()) == (404, unknown.json())
+    with pytest.raises(MissingObject) as caught:
+        await talk.begin("t2", chat="linked")
+    assert caught.value.wire_code == "ChatNotFound"
 
 
 @pytest.mark.req("BM-50", "BM-171")
