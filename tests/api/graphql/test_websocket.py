@@ -8,14 +8,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx2
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
+from api.bootstrap import Ports, build
+from api.settings import Settings
 from graph.model.ids import NodeId
 from graph.services.access.commands import command
 from graph.services.access.tokens import revoke_token
+from graph.services.knowledge.audit_feed import POLL_SECONDS
 from tests.api.clients import GraphQLClient
 from tests.api.conftest import ENGINES
 from tests.api.graphql.test_entries import an_entry
@@ -56,15 +60,20 @@ async def is_listening(connection: ClientConnection) -> None:
 
 @pytest.mark.req("KN-123", "AD-35")
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
-async def test_the_audit_feed_tells_a_change_to_those_who_may_see_it(
-    server: str, world: TeamWorld, ana: GraphQLClient, gid: Gid
+async def test_the_audit_feed_tells_a_change_made_elsewhere_to_those_who_may_see_it(
+    server: str, world: TeamWorld, ana: GraphQLClient, gid: Gid, settings: Settings, ports: Ports
 ) -> None:
     await an_entry(world, ana, gid, "Kai", "Kai likes tea")
-    async with socket(server, ana.token) as connection:
+    elsewhere = httpx2.ASGITransport(app=build(settings, ports=ports).app)  # shares the store and nothing else
+    async with (
+        socket(server, ana.token) as connection,
+        httpx2.AsyncClient(transport=elsewhere, base_url="http://rootward.test") as http,
+    ):
         await subscribe(connection, FEED)
         await is_listening(connection)
-        entry = await an_entry(world, ana, gid)
+        entry = await an_entry(world, GraphQLClient(http=http, token=ana.token), gid)
         event = await receive(connection)
+    assert POLL_SECONDS <= 1, "so that what waits for a look is told within two seconds"
     assert (event["type"], event["id"]) == ("next", "1")
     told = event["payload"]["data"]["auditFeed"]
     assert told == {
