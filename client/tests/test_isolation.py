@@ -175,8 +175,10 @@ async def test_a_snapshot_outlives_its_sandbox_until_it_is_deleted(world: World)
     assert not sandbox.root.exists()
     assert "memories/MEMORY.md" in files_of(await world.client.create(snapshot=snapshot))
     await world.client.delete_snapshot(snapshot.id)
+    before = sorted(world.base.iterdir())
     with pytest.raises(Exception, match="there is no snapshot"):
         await world.client.create(snapshot=snapshot)
+    assert sorted(world.base.iterdir()) == before, "nothing is left of a session that could not begin"
 
 
 @pytest.mark.req("SB-101")

@@ -111,6 +111,8 @@ class UnixLocalSandboxClient:
         await asyncio.to_thread(shutil.rmtree, found.path)
 
     def _new(self, start: Snapshot | None, given: Path | None, manifest_is_due: bool) -> _Opened:
+        if start is not None:
+            start.check()  # before anything is made that nobody could use
         session_id = f"sbx_{uuid.uuid4().hex}"
         folder = self.base_dir / session_id
         folder.mkdir(mode=0o700)

@@ -39,14 +39,18 @@ class Snapshot:
         copy_tree(workspace, unfinished)
         os.rename(unfinished, self.path)
 
-    def restore(self, workspace: Path) -> None:
-        """Copy the snapshot to a directory that is not there yet. Blocks.
+    def check(self) -> None:
+        """Do nothing if the snapshot is there.
 
         Raises:
-            RootwardError: the snapshot is gone.
+            RootwardError: it is gone.
         """
         if not self.path.is_dir():
             raise RootwardError(f"there is no snapshot {self.id}")
+
+    def restore(self, workspace: Path) -> None:
+        """Copy the snapshot to a directory that is not there yet; see `check`. Blocks."""
+        self.check()
         copy_tree(self.path, workspace)
 
 
