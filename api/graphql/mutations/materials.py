@@ -85,7 +85,7 @@ class MaterialMutations:
         title: str | None = None,
     ) -> Material:
         ctx = context(info)
-        owner, base = ctx.id(owner_id), ctx.id(kb_id)
+        owner, base = ctx.id(owner_id), _named(ctx, kb_id)
 
         async def act() -> Source:
             prepared = await _prepared(ctx, base, owner, file)
@@ -110,7 +110,7 @@ class MaterialMutations:
             info,
             lambda cmd: submit_text(
                 cmd,
-                ctx.id(kb_id),
+                _named(ctx, kb_id),
                 text,
                 owner_id=ctx.id(owner_id),
                 title=title,
@@ -130,7 +130,7 @@ class MaterialMutations:
         entry_id: strawberry.ID | None = None,
     ) -> Entry:
         ctx = context(info)
-        owner, base, entry = ctx.id(owner_id), ctx.id(kb_id), _given(ctx, entry_id)
+        owner, base, entry = ctx.id(owner_id), _named(ctx, kb_id), _given(ctx, entry_id)
 
         async def act() -> Submitted:
             page = await prepare_page(ctx.deps, ctx.caller, base, url, owner_id=owner)
@@ -172,6 +172,13 @@ async def _prepared(ctx: RequestContext, base: NodeId, owner: NodeId | None, fil
         filename=file.filename,
         media_type=file.content_type,
     )
+
+
+def _named(ctx: RequestContext, kb_id: str) -> NodeId:
+    """Return the knowledge base that is named; a blank or a wildcard names none (MA-14)."""
+    if not kb_id.strip("*%? \t\n"):
+        raise BadInput("name the knowledge base by its id", field="kbId")
+    return ctx.id(kb_id)
 
 
 def _given(ctx: RequestContext, id_: strawberry.ID | None) -> NodeId | None:

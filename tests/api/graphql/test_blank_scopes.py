@@ -72,6 +72,25 @@ async def test_a_command_on_a_blank_or_wildcard_scope_changes_nothing(
     assert await rows_of(world) == before
 
 
+@pytest.mark.req("MA-14")
+async def test_material_without_a_scope_is_bad_input(world: TeamWorld, ana: GraphQLClient, gid: Gid) -> None:
+    """Left out, null, blank or a wildcard; for each kind of material."""
+    owner = gid(world.atlas)
+    text = 'mutation($o: ID!, $k: ID%s) { submitText(ownerId: $o, kbId: $k, text: "t") { id } }'
+    url = 'mutation($o: ID!, $k: ID!) { submitUrl(ownerId: $o, kbId: $k, url: "https://example.org/") { id } }'
+    file = "mutation($o: ID!, $k: ID!, $file: Upload!) { submitFile(ownerId: $o, kbId: $k, file: $file) { id } }"
+    none = 'mutation($o: ID!) { submitText(ownerId: $o, text: "t") { id } }'
+    answers = [
+        await ana.run(none, o=owner),
+        await ana.run(text % "!", o=owner, k=None),
+        await ana.run(text % "", o=owner),
+    ]
+    for kb in ("", " ", "*"):
+        answers += [await ana.run(document, o=owner, k=kb) for document in (text % "!", url)]
+        answers.append(await ana.upload(file, "a.txt", b"t", o=owner, k=kb))
+    assert {tuple(answer.codes) for answer in answers} == {("BAD_INPUT",)}
+
+
 @pytest.mark.req("AD-5", "KN-67")
 async def test_a_message_is_withdrawn_by_its_whole_name_alone(
     world: TeamWorld, ana: GraphQLClient, dan: GraphQLClient, gid: Gid
