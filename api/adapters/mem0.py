@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,10 @@ PAGE: Final = 200
 """The largest page of the Platform."""
 TOP: Final = 1_000
 """So many records a self-hosted server lists at most (RM-42)."""
+
+
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+"""Halves of surrogate pairs: JSON can write them alone, but no UTF-8 holds them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -191,12 +196,12 @@ def _records(answer: Any) -> list[StoredRecord]:
 def _record(found: Any) -> StoredRecord:
     """Return a record as the port gives it; unknown fields are passed over (RM-70)."""
     id_, text = (found.get("id"), found.get("memory")) if isinstance(found, dict) else (None, None)
-    if not isinstance(id_, str) or not id_ or not isinstance(text, str):
+    if not isinstance(id_, str) or not id_ or _HALVES.search(id_) or not isinstance(text, str):
         raise RecordsFailed("unreadable")
     owner = found.get("user_id")
     return StoredRecord(
         id=id_,
-        text=text,
+        text=_HALVES.sub("\ufffd", text),
         namespace=owner if isinstance(owner, str) else "",
         score=_score(found.get("score")),
         updated_at=_time(found.get("updated_at")),
@@ -204,7 +209,8 @@ def _record(found: Any) -> StoredRecord:
 
 
 def _score(given: Any) -> float | None:
-    known = isinstance(given, int | float) and not isinstance(given, bool) and not math.isnan(given)
+    # What JSON calls true is a number to Python, and an integer may be larger than any float.
+    known = type(given) is int or (type(given) is float and not math.isnan(given))
     return float(min(max(given, 0), 1)) if known else None
 
 

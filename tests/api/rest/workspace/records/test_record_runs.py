@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.mem0_server import Mem0Server
+from tests.support.mem0_server import Fault, Mem0Server
 from tests.support.memory_client import MemoryClient
 from tests.support.record_room import RecordRoom
 from tests.support.run_client import Runtime
@@ -68,6 +68,23 @@ async def test_a_run_goes_on_without_what_cannot_be_recalled(room: RecordRoom, m
     path = f"//memory-providers/{off}"
     await room.ana.ok("PATCH", path, {"enabled": False}, tag=await room.ana.tag("GET", path))
     assert (await thread.run("tea"))["reports"] == [{"memory": "facts", "status": "failed"}]
+
+
+@pytest.mark.req("RM-57", "RM-70", "RM-76")
+async def test_what_no_answer_can_repeat_keeps_neither_a_run_nor_a_list_from_going_on(
+    room: RecordRoom, mem0: Mem0Server
+) -> None:
+    facts = await room.memory(namespace="alice")
+    thread = await mounted(room, facts=facts)
+    odd = {"id": "a", "memory": "half \ud83d of \U0001f642", "user_id": "alice", "score": 10**400}
+    mem0.fault = lambda asked: Fault(raw=json.dumps({"results": [odd]}).encode())
+    text = "half \ufffd of \U0001f642"
+    assert [record["text"] for record in (await facts.ok("GET", "/records"))["items"]] == [text]
+    _, [record] = recalled((await thread.run("half"))["preamble"][0])
+    assert record == {"id": "a", "text": text, "score": 1.0}
+    mem0.fault = lambda asked: Fault(raw=json.dumps({"results": [{**odd, "id": "\ud83d"}]}).encode())
+    assert (await facts.refused("GET", "/records"))[:2] == (503, "unavailable")
+    assert (await thread.run("half"))["reports"] == [{"memory": "facts", "status": "failed"}]
 
 
 @pytest.mark.req("MT-51", "MT-54", "MT-62", "RM-43")
