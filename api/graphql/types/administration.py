@@ -149,8 +149,9 @@ class Setting:
 
 @strawberry.type
 class AdminRecord:
-    """One audited step of administration: ids and codes, never content."""
+    """One audited step of administration: ids and codes, never content; it is no node and cannot be restored."""
 
+    id: strawberry.ID
     seq: int
     recorded_at: Millis
     actor_id: strawberry.ID
@@ -163,6 +164,7 @@ class AdminRecord:
     @classmethod
     def from_domain(cls, node: work.AdminRecord) -> AdminRecord:
         return cls(
+            id=to_global(node.id, node.workspace),
             seq=node.seq,
             recorded_at=node.created_at,
             actor_id=to_global(node.actor_id, node.workspace),
