@@ -62,6 +62,7 @@ def put_version(work: Work, block: Block, content: BlockContent, *, number: int)
         condition=content.condition,
         conclusion=content.conclusion,
         inferred_at=content.inferred_at,
+        confirmed_at=content.confirmed_at,
         recorded_at=work.at,
     )
     state = BlockState(block=block, version=version, rests_on=content.rests_on)

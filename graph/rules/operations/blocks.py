@@ -20,7 +20,7 @@ from graph.rules.operations.conflict import check_deletion, check_duplicate
 from graph.rules.operations.content import BlockContent, Validity
 from graph.rules.operations.drafting import draft, supersedes
 from graph.rules.operations.entry_writing import touch_entry
-from graph.rules.operations.evidence import check_citations, check_moved, not_found
+from graph.rules.operations.evidence import check_citations, check_moved, cites_older, not_found
 from graph.rules.operations.facet_writing import gather
 from graph.rules.operations.schema import AddBlock, DeleteBlock, EditBlock
 from graph.rules.operations.schema_values import Change
@@ -65,7 +65,11 @@ def append_blocks(work: Work, entry: NodeId, contents: Sequence[BlockContent]) -
 
 
 def revise_block(work: Work, op: EditBlock) -> Done:
-    """Give a block another version; one that says nothing else changes nothing."""
+    """Give a block another version; one that says nothing else changes nothing.
+
+    Whatever a person makes of a block, or leaves as it is without moving it, he says now: that answers the newer
+    versions of its sources (MA-10).
+    """
     old = own_block(work, op.block)
     expect_version(op.expectedVersion, old.block.current_version, {"text": old.version.text})
     require_reason(work)
@@ -73,7 +77,10 @@ def revise_block(work: Work, op: EditBlock) -> Done:
     entry_type = work.entries[old.entry_id].entry.type
     content = block_content(work, op, entry_type=entry_type, replaced=replaced, edited=old)
     moved = move(work, old, op.after)
-    if _says_the_same(old, content) and not replaced:
+    if work.actor.is_human:
+        content = replace(content, confirmed_at=work.at)
+    confirms = work.actor.is_human and op.after is None and cites_older(work, old.rests_on)
+    if _says_the_same(old, content) and not (replaced or confirms):
         return Done(outcome=Outcome.ACCEPTED if moved else Outcome.NOOP, created=(old.id,))
     made = edit_block(work, work.blocks[old.id], content, change=op.change)
     _draft_block(work, AuditOperation.BLOCK_EDIT, old, made)
@@ -183,7 +190,7 @@ def _move_sources(work: Work, target: BlockState, given: str) -> None:
 
 
 def _says_the_same(old: BlockState, content: BlockContent) -> bool:
-    return replace(BlockContent.of(old), change=content.change) == content
+    return replace(BlockContent.of(old), change=content.change, confirmed_at=content.confirmed_at) == content
 
 
 def _belongs(work: Work, state: BlockState) -> None:

@@ -44,7 +44,7 @@ class Validity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockContent:
-    """All that a version of a block says."""
+    """All that a version of a block says; `confirmed_at` is when a person last said that it holds (MA-10)."""
 
     text: str
     basis: str
@@ -54,6 +54,7 @@ class BlockContent:
     condition: str | None = None
     conclusion: str | None = None
     inferred_at: Millis | None = None
+    confirmed_at: Millis | None = None
     validity: Validity = field(default_factory=Validity)
     rests_on: Support = field(default_factory=Support)
 
@@ -70,6 +71,7 @@ class BlockContent:
             condition=version.condition,
             conclusion=version.conclusion,
             inferred_at=version.inferred_at,
+            confirmed_at=version.confirmed_at,
             validity=Validity.of(version),
             rests_on=state.rests_on,
         )

@@ -30,6 +30,7 @@ from graph.rules.operations.state import Cited, Support
 from graph.rules.operations.verdicts import refuse
 from graph.rules.operations.work import Work
 from graph.rules.scopes import evidence_allowed
+from graph.rules.staleness import CitedVersion, outdated
 from graph.text.quotes import Quote, QuoteRefusal, content_key, find_quote, normalise_source
 
 _STATEMENTS: Final = frozenset(
@@ -200,6 +201,12 @@ def check_moved(work: Work, supports: Iterable[Support], entry_type: str) -> Non
     for source in cited:
         if source is not None:
             _check_place(source, entry_type)
+
+
+def cites_older(work: Work, support: Support) -> bool:
+    """Return whether some source is cited in older versions alone, as far as the sources are known (KN-64)."""
+    sources = [work.sources[cited.source] for cited in support.citations if cited.source in work.sources]
+    return bool(outdated(CitedVersion(series=source.series, latest=source.latest) for source in sources))
 
 
 def quoted(source: Source, citation: CitationIn) -> Cited:

@@ -45,7 +45,8 @@ class Needs:
         triples: whether it adds relations, so that equal ones must be known.
         hearsay: whether it adds relations or deletes blocks, so that what unconfirmed blocks quote must be known.
         said: entries in whose blocks and sources a new name or alias is looked for.
-        moved: entries that get another type, and blocks whose evidence goes elsewhere: what they cite must be known.
+        moved: entries that get another type, and blocks whose evidence goes elsewhere or is left as it is: what they
+            cite must be known.
         deduces: whether a deduction is among it.
         near: whether an entry of inductions alone may be made, so that all readable names must be known.
         skills: slugs of the Skills whose lessons it changes.
@@ -147,6 +148,8 @@ def _moved(op: Operation) -> Iterator[str]:
     if isinstance(op, SetType):
         yield op.entry
     if isinstance(op, DeleteBlock) and op.duplicateOf:
+        yield op.block
+    if isinstance(op, EditBlock) and not op.citations:
         yield op.block
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -23,9 +24,10 @@ from graph.services.knowledge.materials import (
     retry_learning,
     submit_file,
 )
+from graph.services.knowledge.restore import restore
 from graph.store.query import Find
 from tests.support.clock import FakeClock
-from tests.support.operations import apply, block, cite, create, edit, made
+from tests.support.operations import apply, block, cite, create, edit, made, outcomes
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.asking import ask, run, sees
 
@@ -249,3 +251,37 @@ async def test_what_cites_the_old_version_is_stale_until_it_cites_the_new_one(wo
     fresh = block("The kiln is hot.", cite(old.id, "The kiln is hot"), cite(new.id, "The kiln is hot"))
     await apply(world, edit(block_id, 1, fresh))
     assert await stale() == [False]
+
+
+@pytest.mark.req("MA-10", "KN-23")
+async def test_what_cites_the_old_version_is_stale_until_a_person_confirms_it(
+    world: TeamWorld, clock: FakeClock
+) -> None:
+    """He edits the block and leaves its words as they are; the next version of the file asks anew."""
+    kb = (await world.open(world.ops)).pool
+    assert kb is not None
+    old = await submit(world, kb)
+    result = await apply(world, create("Kiln", block("The kiln is hot.", cite(old.id, "The kiln is hot"))))
+    entry, block_id = made(result), made(result, 0, 1)
+
+    async def shown() -> list[tuple[bool, int]]:
+        views = (await ask(world, world.ben, lambda s: blocks_of(s, [entry])))[entry]
+        return [(view.current.stale, view.current.node.version) for view in views if view.current]
+
+    same = block("The kiln is hot.")
+    assert outcomes(await apply(world, edit(block_id, 1, same), by=world.ana, kb=kb)) == ["noop"]
+    for number, text in enumerate((b"The kiln is warm.", b"The kiln is cold."), start=1):
+        clock.advance(timedelta(minutes=1))
+        replaced = partial(replace_material, material_id=old.id, file=await prepare(world, kb, text))
+        old = await run(world, world.ana, replaced)
+        assert await shown() == [(True, number)]
+        clock.advance(timedelta(minutes=1))
+        moved = edit(block_id, number, same, after=block_id)
+        assert outcomes(await apply(world, moved, by=world.ana, kb=kb)) == ["noop"]
+        confirmed = await apply(world, edit(block_id, number, same), by=world.ana, kb=kb, reason="still so")
+        assert outcomes(confirmed) == ["accepted"]
+        assert [record.operation for record in confirmed.records] == ["block.edit"]
+        assert await shown() == [(False, number + 1)]
+    records = [confirmed.records[0].id]
+    await run(world, world.ana, lambda cmd: restore(cmd, records, reason="not any more"))
+    assert await shown() == [(True, 4)]
