@@ -31,7 +31,7 @@ from graph.services.access.commands import Command
 from graph.services.access.people import ADMINISTRATION, hold_one, move_access
 from graph.services.agents.state import memory_id as memory_of
 from graph.services.knowledge.anchors import write_anchor
-from graph.store.query import And, Direction, Eq, Find, In, Where
+from graph.store.query import And, Direction, Eq, Find, In, Or, Where
 
 N = TypeVar("N", bound=Node)
 Kinds: TypeAlias = Sequence[tuple[type[Node], str]]
@@ -132,9 +132,11 @@ async def _held(cmd: Command, agent: NodeId) -> _Held:
 
 
 async def _read(cmd: Command, agent: NodeId) -> _Held:
+    """Return what belongs to an agent; chats of links that were deleted before go with the pool of their home."""
+    of_bot = Or((Eq("bot_id", agent), Eq("pool", pool_of(cmd.caller.workspace, agent))))
     return _Held(
         sessions=await _all(cmd, memory.Session, Eq("agent_id", agent)),
-        chats=await _all(cmd, bots.Chat, Eq("bot_id", agent)),
+        chats=await _all(cmd, bots.Chat, of_bot),
         pools=[
             *await _all(cmd, memory.AgentMemory, Eq("agent_id", agent)),
             *await _all(cmd, bots.BotPool, Eq("bot_id", agent)),

@@ -8,10 +8,13 @@ import httpx2
 import pytest
 
 from graph.model.errors import MissingObject
+from graph.model.fields import Node
+from graph.model.nodes.bots import BotEntry, Chat, ChatItem
 from graph.model.nodes.people import Right
 from graph.rules.bot_entries import forgotten
 from graph.services.access.deleting import delete_agent
-from tests.support.bot_room import BotRoom, Rest
+from graph.store.query import Find
+from tests.support.bot_room import ALL, BotRoom, Rest
 from tests.support.bot_talk import REWRITE, BotTalk, fact, rewriting
 
 NEW = "Plan release 4.2, changelog first."
@@ -110,6 +113,12 @@ async def test_a_chat_of_a_deleted_link_answers_like_an_unknown_one(
     with pytest.raises(MissingObject) as caught:
         await talk.begin("t2", chat="linked")
     assert caught.value.wire_code == "ChatNotFound"
+
+    await room.as_admin(lambda cmd: delete_agent(cmd, room.agent("bot_9")))
+    kinds: tuple[type[Node], ...] = (Chat, ChatItem, BotEntry)
+    async with room.deps.store.reading() as reader:
+        left = [(await reader.find(ALL, Find(kind=kind))).nodes for kind in kinds]
+    assert left == [(), (), ()], "what stayed for the home goes with it"
 
 
 @pytest.mark.req("BM-50", "BM-171")
