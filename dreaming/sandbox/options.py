@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 
 from dreaming.sandbox.rules import SandboxRules
 from graph.rules.memory_refusals import invalid
@@ -24,6 +24,27 @@ class MemoryOptions:
     read: Mapping[str, bool] | bool | None = True
     generate: Mapping[str, object] | bool | None = True
     layout: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AskedGenerate(MemoryGenerateConfig):
+    """What a runtime asks for, completed by the settings of the moment when a layout was reserved.
+
+    It equals another that asks for the same, whatever the settings are by then: a change of settings must not refuse
+    the runs of sessions that are open (SB-96, SB-107).
+
+    Attributes:
+        given: the members that the runtime named.
+    """
+
+    given: Mapping[str, object] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, AskedGenerate) and self.given == other.given:
+            return True
+        return isinstance(other, MemoryGenerateConfig) and _members(self) == _members(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it is compared and never looked up
 
 
 def memory_of(options: MemoryOptions, rules: SandboxRules) -> Memory:
@@ -48,11 +69,16 @@ def _read(given: Mapping[str, bool] | bool | None) -> MemoryReadConfig | None:
 def _generate(given: Mapping[str, object] | bool | None, rules: SandboxRules) -> MemoryGenerateConfig | None:
     if given is None or given is False:
         return None
-    members: dict[str, object] = {**asdict(rules.generate), **({} if given is True else given)}
+    named: dict[str, object] = {} if given is True else dict(given)
+    members = {**_members(rules.generate), **named}
     try:
-        return MemoryGenerateConfig(**members)  # type: ignore[arg-type]  # it looks at each by itself
+        return AskedGenerate(**members, given=named)  # type: ignore[arg-type]  # it looks at each by itself
     except (TypeError, ValueError):
         raise invalid("generate", "does not fit") from None
+
+
+def _members(generate: MemoryGenerateConfig) -> dict[str, object]:
+    return {one.name: getattr(generate, one.name) for one in fields(MemoryGenerateConfig)}
 
 
 def _layout(given: Mapping[str, str] | None) -> MemoryLayoutConfig:

@@ -247,7 +247,8 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         if value is None and argument.optional:
             found[name] = None
         elif not _fits(argument, value):
-            raise invalid(f"arguments.{name}", f"is {_wanted(argument)}")
+            missing = "" if name in given else "missing: it is "
+            raise invalid(f"arguments.{name}", f"is {missing}{_wanted(argument)}")
         else:
             found[name] = value
     return found

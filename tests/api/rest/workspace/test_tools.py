@@ -211,6 +211,7 @@ async def test_the_memory_of_a_call_is_a_mount_that_serves_it(thread: Runtime, t
         body = {"tool_call_id": "bad", "arguments": arguments}
         _, code, details = await thread.client.refused("POST", f"//runs/{run}/tools/memory_file_create", body)
         assert (code, details["field"]) == ("invalid_argument", field)
+        assert ("missing" in details["reason"]) is (field.removeprefix("arguments.") not in arguments)
     assert await team.revisions() == []
 
 
