@@ -15,20 +15,27 @@ from graph.text.words import SNOWBALL
 
 TRANSIENT_PATTERNS: tuple[str, ...] = (
     r"\b\d{1,3}\s?%\s*(?:done|complete|completed|finished)\b",
+    r"\b\d+\s?(?:of|/)\s?\d+\b.{0,30}\b(?:done|complete|completed|finished|processed)\b",
+    r"\b(?:done|completed|finished|processed)\s+\d+\s?(?:of|/)\s?\d+\b",
     r"\b(?:still|currently)\s+(?:running|working on|in progress|building|waiting)\b",
     r"\b(?:in progress|work in progress|half done|almost done)\b",
     r"\bTraceback \(most recent call last\)",
     r"^\s*at [\w.$<>]+\([\w.]+:\d+\)",
     r"\b(?:exception|error)\b.{0,40}\bat line \d+",
     r"\b(?:HTTP|error|exit|status)\s*(?:code)?\s*[:#]?\s*(?:[1-9]\d{2}|E[A-Z]{3,})\b",
+    r"\b(?:failed|crashed|aborted|died)\b.{0,40}\b(?:error|exit|status|code)\b\W{0,3}(?:code\W{0,3})?[a-z]{0,4}[-_]?\d",
+    r"\b(?:error|code)\s*[:#]?\s*0x[0-9a-f]{4,}\b",
+    r"\bERR_[A-Z_]{3,}\b",
     r"(?:进度|完成了?)\s*\d{1,3}\s*%",
-    r"(?:正在|还在)(?:运行|处理|构建|等待)",
+    r"(?:正在|还在)(?:运行|处理|构建|等待|进行)",
 )
 """Progress reports, stack traces and single error codes (DR-50)."""
 
 CURRENT_VALUE_PATTERNS: tuple[str, ...] = (
     r"\b(?:price|stock(?: level)?|balance|quote)\b.{0,40}\b(?:is|are|at|:)\s*(?:now\s*)?[$€£¥]?\s?\d",
-    r"(?:价格|库存|余额)(?:现在|目前)?(?:是|为|：|:)\s*[$€£¥]?\s?\d",
+    r"\bcosts?\s+(?:now\s+)?(?:[$€£¥]\s?\d|\d[\d.,]*\s?(?:[$€£¥]|(?:EUR|USD|GBP|CNY|dollars?|euros?|yuan)\b))",
+    r"\b\d[\d.,]*\b.{0,20}\bin stock\b",
+    r"(?:价格|库存|余额)(?:现在|目前)?(?:是|为|：|:)?\s*[$€£¥]?\s?\d++(?!\s?年)",
 )
 """A current price, stock level or balance: allowed with a validity and the name of its authority (DR-50)."""
 

@@ -174,7 +174,15 @@ def test_the_sources_of_a_duplicate_move_to_the_block_that_stays(
         "Traceback (most recent call last): x",
         "It failed with HTTP 503",
         "The stock level is 40",
+        "There are 40 kilns in stock.",
+        "A kiln costs 1,200 EUR.",
+        "Step 3 of 7 is finished.",
+        "Done 3/10 tasks",
+        "The build failed with error code E1234.",
+        "Error 0x80070005",
+        "ERR_CONNECTION_RESET",
         "迁移完成了 60%",
+        "余额 300 元",
     ],
 )
 def test_a_passing_state_is_not_kept_unless_a_person_writes_it(
@@ -184,6 +192,24 @@ def test_a_passing_state_is_not_kept_unless_a_person_writes_it(
     assert desk.code(passing) == "TRANSIENT_STATE"
     assert desk.code(passing, by=AGENT) == "TRANSIENT_STATE"
     assert desk.code(add(entry, block(text, basis="authored")), by=HUMAN) == "accepted"
+
+
+@pytest.mark.req("DR-50")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Prices are kept in the ERP.",
+        "Stock options are granted to staff.",
+        "Helio has 400 staff and 3 of 7 kilns are in Graz.",
+        "Exit codes of the deploy tool are listed in its manual.",
+        "Moving a kiln costs 3 days.",
+        "价格 2025 年起由总部决定",
+    ],
+)
+def test_what_lasts_is_kept_though_it_has_numbers_and_such_words(
+    desk: Desk, entry: NodeId, source: NodeId, text: str
+) -> None:
+    assert desk.code(add(entry, block(text, cite(source, "builds kilns")))) == "accepted"
 
 
 @pytest.mark.req("DR-50", "MA-18")
