@@ -9,8 +9,11 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.acceptance.stage import Stage, made
 from tests.console.test_editor import lin
+from tests.console.test_frame import many
 from tests.console.visiting import Console
 from tests.support.operations import block, cite, create, relate
+
+SCROLLED = "() => Math.round(window.scrollY)"
 
 ENTRY = "/knowledge/{owner}/entries/{entry}"
 DIALOGS = {
@@ -82,3 +85,21 @@ async def test_another_page_is_begun_at_its_head_and_the_way_back_too(console: C
     await page.keyboard.press("Enter")
     await expect(page).to_have_title("Audit · Atlas · Rootward")
     await expect(audit).to_be_focused()
+
+
+@pytest.mark.req("CO-6", "CO-9")
+async def test_the_way_back_leads_to_where_one_was_on_a_page(console: Console, stage: Stage) -> None:
+    await many(stage, 20)
+    page = await console.open(stage.ana, "/knowledge/{owner}/entries")
+    lamps = page.get_by_role("table").get_by_role("link")
+    await expect(lamps).to_have_count(20)
+    last = lamps.last
+    await last.scroll_into_view_if_needed()
+    where = await page.evaluate(SCROLLED)
+    assert where > 200
+    await last.click()
+    await expect(page.get_by_role("heading", level=2, name="Lamp")).to_be_visible()
+    assert await page.evaluate(SCROLLED) == 0
+    await page.go_back()
+    await expect(last).to_be_in_viewport()
+    assert await page.evaluate(SCROLLED) == where

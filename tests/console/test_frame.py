@@ -203,9 +203,10 @@ async def test_lists_load_twenty_rows_and_more_by_cursor(console: Console, stage
     rows = page.get_by_role("row").filter(has=page.get_by_role("link"))
     await expect(rows).to_have_count(20)
     await expect(page.get_by_text("20 of 23")).to_be_visible()
-    await page.get_by_role("button", name="Show more").click()
+    await page.get_by_role("button", name="Show more").press("Enter")
     await expect(rows).to_have_count(23)
-    await expect(page.get_by_text("23 of 23")).to_be_visible()
+    # The button is gone with the last rows; who pressed it by a key goes on from there (CO-9).
+    await expect(page.get_by_text("23 of 23")).to_be_focused()
     await expect(page.get_by_role("button", name="Show more")).to_have_count(0)
     names = await rows.get_by_role("link").all_inner_texts()
     assert len(set(names)) == 23

@@ -10,6 +10,7 @@ from playwright.async_api import expect
 
 from tests.acceptance.stage import Stage, made
 from tests.console.axe import axe
+from tests.console.everywhere import FRAMES
 from tests.console.visiting import Console, picture
 from tests.support.clock import FakeClock
 from tests.support.operations import block, cite, create, relate
@@ -24,7 +25,7 @@ async def three(stage: Stage, clock: FakeClock) -> str:
     ]
     clock.advance(timedelta(days=1))
     await stage.write(
-        relate(lin, "works_for", helio, said, "Lin joined Helio", validFrom="2020-01-01T00:00:00Z"),
+        relate(lin, "works_for", helio, said, "Lin joined Helio", validFrom="2020"),
         relate(helio, "supplies", nord, said, "Helio supplies Nord"),
     )
     return helio
@@ -39,13 +40,38 @@ async def test_relations_are_drawn_and_listed_and_each_leads_to_its_quotes_and_s
     await expect(page.get_by_role("img", name="3 entries related to Helio")).to_be_visible()
     table = page.get_by_role("table", name="Relations")
     await expect(table.get_by_role("row")).to_have_count(3)
-    await table.get_by_role("row", name="works_for").get_by_role("button", name="Show quotes").click()
+    # As exactly as it is known, and no more (KN-74).
+    works_for = table.get_by_role("row", name="works_for")
+    await expect(works_for.get_by_role("cell").nth(3)).to_have_text("since 2020")
+    await works_for.get_by_role("button", name="Show quotes").click()
     evidence = page.get_by_role("region", name="What it rests on")
     await expect(evidence).to_contain_text("Lin joined Helio")
     assert await axe(page) == []
     await picture(page, "relations")
     await evidence.get_by_role("listitem").get_by_role("link").click()
     await expect(page.get_by_role("heading", name="Trace: Message")).to_be_visible()
+
+
+# Where the middle of the line of a type is on the screen: what is drawn has no other place to be found at.
+MIDDLE = """(node, type) => {
+  const picture = node._cyreg.cy
+  const { x, y } = picture.edges().filter((edge) => edge.data('label') === type)[0].renderedMidpoint()
+  return { x, y }
+}"""
+
+
+@pytest.mark.req("CO-15")
+async def test_a_line_of_the_picture_shows_its_quotes(console: Console, stage: Stage, clock: FakeClock) -> None:
+    helio = await three(stage, clock)
+    page = await console.open(stage.ana, "/knowledge/{owner}/entries/{entry}/relations", entry=helio)
+    picture_ = page.get_by_role("img", name="3 entries related to Helio")
+    await expect(picture_).to_be_visible()
+    await picture_.scroll_into_view_if_needed()
+    await page.evaluate(FRAMES)
+    await picture_.click(position=await picture_.evaluate(MIDDLE, "supplies"))
+    evidence = page.get_by_role("region", name="What it rests on")
+    await expect(evidence).to_contain_text("Helio supplies Nord")
+    await expect(evidence.get_by_role("listitem").get_by_role("link")).to_have_attribute("href", re.compile("/trace/"))
 
 
 @pytest.mark.req("CO-15")

@@ -1,6 +1,6 @@
 /** Lists of the API, 20 rows at a time, more by cursor (CO-7). */
 import { type AnyVariables, createRequest, type TypedDocumentNode } from '@urql/core'
-import { useCallback, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { useClient } from 'urql'
 
 import { type Fault, faultOf } from './fault'
@@ -18,7 +18,10 @@ export type Pages<N> = {
   hasMore: boolean
   loading: boolean
   loadingMore: boolean
+  /** Why rows could not be read, or not be read again: those that are there stay (CO-8). */
   fault: Fault | undefined
+  /** Asks once more for what failed. */
+  retry: () => void
   more: () => void
   reload: () => void
 }
@@ -70,14 +73,24 @@ export function usePages<D, V extends AnyVariables & { after?: string | null }, 
     setLater({ key, ...NOTHING })
     again()
   }, [key, again])
-  return { ...shown(first, head, mine), more, reload }
+  const retry = mine.fault && !first.fault && !first.lost ? more : reload
+  return { ...shown(first, head, mine), retry, more, reload }
+}
+
+/** The same with all rows, page by page without being asked: for lists that are few. */
+export function useAllPages<N>(pages: Pages<N>): Pages<N> {
+  const { hasMore, loadingMore, fault, more } = pages
+  useEffect(() => {
+    if (hasMore && !loadingMore && !fault) more()
+  }, [hasMore, loadingMore, fault, more])
+  return pages
 }
 
 function shown<D, N>(
   first: Read<D>,
   head: Connection<N> | undefined,
   later: Later<N>,
-): Omit<Pages<N>, 'more' | 'reload'> {
+): Omit<Pages<N>, 'retry' | 'more' | 'reload'> {
   const pages = head === undefined ? [] : [head, ...later.pages]
   return {
     rows: head && pages.flatMap((page) => page.edges.map((edge) => edge.node)),
@@ -85,6 +98,6 @@ function shown<D, N>(
     hasMore: pages.at(-1)?.pageInfo.hasNextPage ?? false,
     loading: first.loading,
     loadingMore: later.asked !== null,
-    fault: first.fault ?? later.fault,
+    fault: first.fault ?? first.lost ?? later.fault,
   }
 }

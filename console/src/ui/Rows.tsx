@@ -1,5 +1,5 @@
 /** A list with its number, 20 rows at a time (CO-7). `children` draws the rows, as a table or as cards. */
-import { Button, Group, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -7,6 +7,7 @@ import type { Pages } from '../api/usePages'
 import { NotFound } from '../app/NotFound'
 import { FaultNotice } from './FaultNotice'
 import { Loading } from './Remote'
+import { ShownOf } from './ShownOf'
 
 export function Rows<N>({
   pages,
@@ -19,24 +20,27 @@ export function Rows<N>({
   children: (rows: readonly N[]) => ReactNode
 }) {
   const { t } = useTranslation('ui')
-  if (pages.fault?.code === 'NOT_FOUND') return <NotFound />
-  if (pages.fault && pages.rows === undefined) return <FaultNotice fault={pages.fault} retry={pages.reload} />
-  if (pages.rows === undefined) return <Loading />
-  if (pages.rows.length === 0) return <Text c="dimmed">{empty ?? t('empty')}</Text>
+  const { rows, fault } = pages
+  if (fault?.code === 'NOT_FOUND') return <NotFound />
+  if (rows === undefined) return fault ? <FaultNotice fault={fault} retry={pages.retry} /> : <Loading />
+  const notice = fault && <FaultNotice fault={fault} retry={pages.retry} />
+  if (rows.length === 0)
+    return (
+      <>
+        {notice}
+        <Text c="dimmed">{empty ?? t('empty')}</Text>
+      </>
+    )
   return (
     <>
-      {children(pages.rows)}
-      {pages.fault && <FaultNotice fault={pages.fault} retry={pages.more} />}
-      <Group mt="sm">
-        <Text size="sm" c="dimmed" role="status">
-          {t('shownOf', { shown: pages.rows.length, total: pages.totalCount ?? pages.rows.length })}
-        </Text>
-        {pages.hasMore && (
-          <Button variant="default" size="xs" loading={pages.loadingMore} onClick={pages.more}>
-            {t('more')}
-          </Button>
-        )}
-      </Group>
+      {children(rows)}
+      {notice}
+      <ShownOf
+        shown={rows.length}
+        total={pages.totalCount ?? rows.length}
+        onMore={pages.hasMore ? pages.more : undefined}
+        busy={pages.loadingMore}
+      />
     </>
   )
 }

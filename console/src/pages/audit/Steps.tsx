@@ -1,9 +1,10 @@
 /** What a restore would do, record by record in the order of execution (CO-53, CO-55, CO-56). */
-import { Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { readFragment, type ResultOf } from '../../api/graphql'
+import { ShownOf } from '../../ui/ShownOf'
 import { Told } from '../../ui/Told'
 import { When } from '../../ui/When'
 import { type PREVIEW, ROW } from './documents'
@@ -17,25 +18,26 @@ type Step = ResultOf<typeof PREVIEW>['restorePreview']['steps'][number]
 const AT_ONCE = 20
 
 export function Steps({ steps }: { steps: readonly Step[] }) {
-  const { t } = useTranslation(['audit', 'ui'])
+  const { t } = useTranslation('audit')
   const [shown, setShown] = useState(AT_ONCE)
   const conflicts = steps.filter((step) => step.conflict)
   // Conflicts decide; of long lists they are shown first.
   const ordered = steps.length > AT_ONCE ? [...conflicts, ...steps.filter((step) => !step.conflict)] : steps
   return (
-    <Stack gap="xs" component="ol" p={0} m={0} aria-label={t('steps')}>
-      {ordered.slice(0, shown).map((step) => (
-        <OneStep key={readFragment(ROW, step.record).id} step={step} place={steps.indexOf(step) + 1} />
-      ))}
-      {ordered.length > shown && (
-        <Group>
-          <Text size="sm">{t('ui:shownOf', { shown, total: ordered.length })}</Text>
-          <Button variant="default" size="xs" onClick={() => setShown(shown + AT_ONCE)}>
-            {t('ui:more')}
-          </Button>
-        </Group>
+    <div>
+      <Stack gap="xs" component="ol" p={0} m={0} aria-label={t('steps')}>
+        {ordered.slice(0, shown).map((step) => (
+          <OneStep key={readFragment(ROW, step.record).id} step={step} place={steps.indexOf(step) + 1} />
+        ))}
+      </Stack>
+      {steps.length > AT_ONCE && (
+        <ShownOf
+          shown={Math.min(shown, ordered.length)}
+          total={ordered.length}
+          onMore={shown < ordered.length ? () => setShown(shown + AT_ONCE) : undefined}
+        />
       )}
-    </Stack>
+    </div>
   )
 }
 

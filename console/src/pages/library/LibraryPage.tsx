@@ -1,10 +1,9 @@
 /** The Agent Library: the Skills of an Agent, and the lessons on them where they are changed (CO-84). */
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
-import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
 
-import { usePages } from '../../api/usePages'
+import { useAllPages, usePages } from '../../api/usePages'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
 import { OwnerScope } from '../../app/OwnerScope'
@@ -87,11 +86,5 @@ function Library() {
 }
 
 /** All Overlays of the Agent, page by page: each holds its lessons. */
-function useOverlays(agent: string) {
-  const pages = usePages(OVERLAYS, { owner: agent, after: null }, (data) => data.skillOverlays)
-  const { hasMore, loadingMore, fault, more } = pages
-  useEffect(() => {
-    if (hasMore && !loadingMore && !fault) more()
-  }, [hasMore, loadingMore, fault, more])
-  return pages
-}
+const useOverlays = (agent: string) =>
+  useAllPages(usePages(OVERLAYS, { owner: agent, after: null }, (data) => data.skillOverlays))

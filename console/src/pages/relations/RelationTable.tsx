@@ -1,13 +1,14 @@
 /** The same relations as a table. */
-import { Anchor, Button, Group, Table, Text } from '@mantine/core'
+import { Anchor, Button, Table } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 
 import { useOwner } from '../../app/owner'
 import { entryPath } from '../../app/paths'
+import { ShownOf } from '../../ui/ShownOf'
 import { Told } from '../../ui/Told'
-import { shownTime } from '../../ui/When'
+import { useValidity } from '../../ui/validity'
 import { Evidence } from './Evidence'
 import type { Neighborhood, Relation } from './queries'
 
@@ -25,7 +26,7 @@ export function RelationTable({
   told: boolean
   onSelect: (id: string) => void
 }) {
-  const { t } = useTranslation(['relations', 'ui'])
+  const { t } = useTranslation('relations')
   const [most, setMost] = useState(FIRST_ROWS)
   const rows = found.relations.slice(0, most)
   return (
@@ -54,16 +55,13 @@ export function RelationTable({
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {rows.length < found.relations.length && (
-        <Group>
-          <Text size="sm" c="dimmed" role="status">
-            {t('ui:shownOf', { shown: rows.length, total: found.relations.length })}
-          </Text>
-          {/* As many again each time: a few steps lead through thousands. */}
-          <Button variant="default" size="xs" onClick={() => setMost(2 * most)}>
-            {t('ui:more')}
-          </Button>
-        </Group>
+      {found.relations.length > FIRST_ROWS && (
+        <ShownOf
+          shown={rows.length}
+          total={found.relations.length}
+          // As many again each time: a few steps lead through thousands.
+          onMore={rows.length < found.relations.length ? () => setMost(2 * most) : undefined}
+        />
       )}
     </>
   )
@@ -81,6 +79,7 @@ function Row({
   onSelect: (id: string) => void
 }) {
   const { t } = useTranslation('relations')
+  const holds = useValidity()(relation)
   return (
     <>
       <Table.Tr>
@@ -93,9 +92,7 @@ function Row({
         <Table.Td>
           <EntryLink entry={relation.object} />
         </Table.Td>
-        <Table.Td>
-          <Validity relation={relation} />
-        </Table.Td>
+        <Table.Td>{holds}</Table.Td>
         <Table.Td>
           <Button
             size="compact-xs"
@@ -125,13 +122,4 @@ function EntryLink({ entry }: { entry: { id: string; name: string } }) {
       <Told>{entry.name}</Told>
     </Anchor>
   )
-}
-
-function Validity({ relation: { validFrom, validTo } }: { relation: Relation }) {
-  const { t, i18n } = useTranslation('relations')
-  const parts = [
-    validFrom && t('from', { at: shownTime(validFrom, i18n.language, true) }),
-    validTo && t('to', { at: shownTime(validTo, i18n.language, true) }),
-  ]
-  return <>{parts.filter(Boolean).join(' ')}</>
 }

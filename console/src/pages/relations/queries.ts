@@ -21,6 +21,8 @@ export const NEIGHBORHOOD = graphql(
           type
           validFrom
           validTo
+          fromPrecision
+          toPrecision
           stale
           subject {
             id

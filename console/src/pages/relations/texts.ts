@@ -22,8 +22,6 @@ export const en = {
   validity: 'Holds',
   quotes: 'Quotes',
   show: 'Show quotes',
-  from: 'since {{at}}',
-  to: 'until {{at}}',
   select: 'Select a relation to see what it rests on.',
   evidence: 'What it rests on',
 }
@@ -50,8 +48,6 @@ export const zh: Same<typeof en> = {
   validity: '成立时间',
   quotes: '引文',
   show: '显示引文',
-  from: '自 {{at}}',
-  to: '至 {{at}}',
   select: '选择一条关系,查看它的依据。',
   evidence: '它的依据',
 }
