@@ -18,7 +18,7 @@ from tests.console.axe import axe
 from tests.console.visiting import Console, picture
 from tests.support.clock import FakeClock
 from tests.support.dream_runs import job_of
-from tests.support.learning import episode
+from tests.support.learning import episode, memo
 from tests.support.operations import block, cite, create, delete
 
 STATUS = "/knowledge/{owner}/status"
@@ -140,12 +140,32 @@ async def test_stuck_work_is_listed_and_released_by_a_curator_alone(
     await expect(readers.get_by_role("button", name="Release")).to_have_count(0)
     page = await console.open(stage.ana, STATUS)
     stuck = section(page, "Stuck tasks")
-    await expect(stuck.get_by_role("row", name="parked_item")).to_contain_text("3")
+    await expect(stuck.get_by_role("row", name="parked_item")).to_contain_text("31 minutes ago")
+    await expect(stuck.get_by_role("row", name="parked_item").get_by_role("cell").nth(1)).to_have_text("3")
     await expect(alerts(page).filter(has_text="task_stuck")).to_contain_text("Affected: 2")
     await stuck.get_by_role("row", name="parked_item").get_by_role("button", name="Release").click()
     await expect(stuck.get_by_role("row")).to_have_count(2)
     await stuck.get_by_role("row", name="stage_b").get_by_role("button", name="Release").click()
     await expect(stuck).to_contain_text("Nothing is stuck.")
+
+
+@pytest.mark.req("CO-16", "CO-66", "CO-69")
+async def test_the_lines_of_a_memo_are_shown_each_with_its_trace(console: Console, stage: Stage) -> None:
+    words = "Always answer in short sentences, whatever is asked. " * 11
+    said = await stage.say(words)
+    await stage.write(memo(0, (words.strip(), [cite(said, "Always answer in short sentences")])), by=stage.ana)
+    page = await console.open(stage.ana, STATUS)
+    await expect(alerts(page).filter(has_text="memo_near_budget")).to_contain_text("Channel · ops")
+    row = section(page, "Memo budget").get_by_role("row", name="Channel · ops")
+    await expect(row).to_contain_text("of 200 tokens")
+    await row.get_by_role("button", name="Show the lines").click()
+    lines = page.get_by_role("dialog", name="Resident memo: Channel · ops").get_by_role("list", name="Lines")
+    await expect(lines).to_contain_text("Always answer in short sentences")
+    assert await axe(page) == []
+    await lines.get_by_role("link", name="Trace Always answer").click()
+    await expect(page.get_by_role("heading", name="Trace: Memo line")).to_be_visible()
+    await page.get_by_text("List", exact=True).click()
+    await expect(page.locator(".trace-line").filter(has_text="Message")).to_have_count(1)
 
 
 @pytest.mark.req("CO-66")

@@ -55,6 +55,13 @@ export function Lint({
   )
 }
 
+/** What it is and what helps: in the server's words, or in the reader's. */
+function Detail({ of }: { of: Finding }) {
+  const { t, i18n } = useTranslation('status')
+  if (i18n.language === 'en') return <Told>{of.detail}</Told>
+  return <>{t(`lint.means.${of.rule}`, { measure: of.measure ?? '' })}</>
+}
+
 function Findings({ pages }: { pages: Pages<Finding> }) {
   const { t } = useTranslation('status')
   const owner = useOwner()
@@ -73,7 +80,7 @@ function Findings({ pages }: { pages: Pages<Finding> }) {
                 ))}
               </Table.Td>
               <Table.Td>
-                <Told>{row.detail}</Told>
+                <Detail of={row} />
               </Table.Td>
             </Table.Tr>
           ))}

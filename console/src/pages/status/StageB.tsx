@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 
 import { useOwner } from '../../app/owner'
 import { tabPath } from '../../app/paths'
+import { Refusal } from '../../ui/Refusal'
 import { When } from '../../ui/When'
 import { Facts, Section } from './Section'
 import type { Status } from './StatusPage'
@@ -54,7 +55,7 @@ function LastRun({ run }: { run: Status['stageB']['lastRun'] }) {
       {run.error !== null && (
         <>
           {' '}
-          <Code>{run.error}</Code> {run.advice}
+          <Code>{run.error}</Code> <Refusal code={run.error}>{run.advice ?? ''}</Refusal>
         </>
       )}
     </>

@@ -76,7 +76,7 @@ function Sections({
       <StageA channels={status.stageA} unread={status.unread} />
       <StageB stage={status.stageB} />
       <Memos memos={status.memos} />
-      <Stuck tasks={status.stuck} unread={status.unread} reload={reload} />
+      <Stuck tasks={status.stuck} now={status.at} unread={status.unread} reload={reload} />
       <Lint counts={status.lint} {...lint} />
     </>
   )

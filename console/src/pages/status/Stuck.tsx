@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 import { useWrite } from '../../api/useWrite'
 import { mayCurate, useOwner } from '../../app/owner'
+import { ageOf } from '../../ui/age'
 import { FaultNotice } from '../../ui/FaultNotice'
 import { When } from '../../ui/When'
 import { RELEASE_ITEM, RELEASE_JOB, RETRY } from './documents'
@@ -14,15 +15,18 @@ type Task = Status['stuck'][number]
 
 export function Stuck({
   tasks,
+  now,
   unread,
   reload,
 }: {
   tasks: readonly Task[]
+  /** When the status was taken, by the server's clock. */
+  now: string
   unread: Status['unread']
   reload: () => void
 }) {
   const { t } = useTranslation('status')
-  const heads = [t('stuck.kind'), t('stuck.since'), t('attempts'), t('lastError'), t('stuck.action')]
+  const heads = [t('stuck.kind'), t('stuck.age'), t('attempts'), t('lastError'), t('stuck.action')]
   return (
     <Section id="stuck" title={t('stuck.title')}>
       {tasks.length === 0 ? (
@@ -30,7 +34,7 @@ export function Stuck({
       ) : (
         <Figures label={t('stuck.title')} heads={heads}>
           {tasks.map((task) => (
-            <TaskRow key={task.id} task={task} reload={reload} />
+            <TaskRow key={task.id} task={task} now={now} reload={reload} />
           ))}
         </Figures>
       )}
@@ -39,7 +43,8 @@ export function Stuck({
   )
 }
 
-function TaskRow({ task, reload }: { task: Task; reload: () => void }) {
+function TaskRow({ task, now, reload }: { task: Task; now: string; reload: () => void }) {
+  const { i18n } = useTranslation()
   const owner = useOwner()
   return (
     <Table.Tr>
@@ -47,7 +52,10 @@ function TaskRow({ task, reload }: { task: Task; reload: () => void }) {
         <Code>{task.kind}</Code>
       </Table.Th>
       <Table.Td>
-        <When at={task.since} />
+        {ageOf(task.since, Date.parse(now), i18n.language)}
+        <Text size="xs" c="dimmed">
+          <When at={task.since} />
+        </Text>
       </Table.Td>
       <Table.Td>{task.attempts}</Table.Td>
       <Table.Td>{task.error === null ? '–' : <Code>{task.error}</Code>}</Table.Td>
