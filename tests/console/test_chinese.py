@@ -6,8 +6,9 @@ import re
 from typing import Final
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
+from tests.acceptance.stage import Stage
 from tests.console.conftest import Sample
 from tests.console.everywhere import addresses, settled
 from tests.console.visiting import SIGN_IN, Console
@@ -51,6 +52,20 @@ async def test_no_page_speaks_english_to_who_reads_chinese(sample_console: Conso
         english[name] = await _english(page)
         await page.close()
     assert {name: texts for name, texts in english.items() if texts} == {}
+
+
+@pytest.mark.req("CO-5", "CO-9")
+async def test_refusals_of_the_server_are_said_in_chinese_with_their_code(console: Console, stage: Stage) -> None:
+    page = await console.open_as(stage.dan, "/settings/memory?edit=lint.similarity", locale="zh-CN")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("值").fill("7")
+    await dialog.get_by_role("button", name="保存").click()
+    alert = dialog.get_by_role("alert")
+    await expect(alert).to_contain_text("输入的内容不符合要求。")
+    await expect(alert.get_by_role("code")).to_have_text("BAD_INPUT")
+    # What only the server can say is there too, and is marked as English.
+    await expect(alert.locator("[lang=en]")).to_contain_text("a number from 0 to 1")
+    assert await _english(page) == []
 
 
 async def _english(page: Page) -> list[str]:

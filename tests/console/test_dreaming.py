@@ -18,6 +18,7 @@ from tests.acceptance.test_watching import status, what_it_learned
 from tests.console.axe import axe
 from tests.console.visiting import Console, picture
 from tests.support.held_clock import HeldClock
+from tests.support.learning import episode
 from tests.support.night import Night
 from tests.support.operations import Json, apply, block, cite, create, dream, edit, made
 from tests.support.world import TeamWorld
@@ -60,7 +61,10 @@ async def test_curation_is_started_followed_and_told_of(
 ) -> None:
     """Acceptance example 11, and the life of a run as one sees it."""
     await read_by_stage_a(stage, night, clock)
-    await stage.talk([f"nobody has read line {number} yet" for number in range(50)])
+    for number in range(4):
+        topic = f"topic {number} was discussed"
+        await episode(stage.world, f"topic {number}", await stage.world.say(stage.world.ops, topic))
+    await stage.talk([f"nobody has read line {number} yet" for number in range(46)])
     night.decides(what_it_learned)
     before: Any = (await status(stage))["stageA"]
     page = await console.open(stage.ana, TAB)
@@ -72,7 +76,7 @@ async def test_curation_is_started_followed_and_told_of(
     await expect(page.get_by_text("Waiting for a worker since")).to_be_visible()
     async with passing(clock):
         assert await night.work() == ["done"]
-        await expect(result.get_by_role("definition")).to_have_text(["1", "2", "0", "1"])
+        await expect(result.get_by_role("definition")).to_have_text(["5", "2", "0", "1"])
     await expect(button).to_be_enabled()
     rejected = result.get_by_role("table", name="Rejected operations").get_by_role("row").nth(1)
     await expect(rejected).to_contain_text("addBlock")
@@ -101,6 +105,26 @@ async def test_a_run_without_anything_to_do_is_no_error(
         assert await night.work() == ["done"]
         await expect(result.get_by_text("No new material: there was nothing to do.")).to_be_visible()
     await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.req("CO-48")
+async def test_the_end_of_a_run_is_noticed_that_somebody_else_began(
+    console: Console, stage: Stage, night: Night
+) -> None:
+    begin = "mutation($a: ID!) { runDreaming(agentId: $a) { id } }"
+    await stage.ana.ok(begin, a=console.owner)
+    page = await (await console.context()).new_page()
+    await page.clock.install()
+    await page.goto(console.url(TAB))
+    assert stage.ana.token
+    await console.sign_in(page, stage.ana.token)
+    button = page.get_by_role("button", name="Run curation now")
+    await expect(button).to_be_disabled()
+    await expect(page.get_by_text("Waiting for a worker since May 10, 2025")).to_be_visible()
+    assert await night.work() == ["done"]
+    await page.clock.fast_forward(6_000)
+    await expect(button).to_be_enabled()
+    await expect(page.get_by_role("table", name="Runs").get_by_role("row").nth(1)).to_contain_text("succeeded")
 
 
 @pytest.mark.req("CO-5", "CO-45")

@@ -21,7 +21,7 @@ export function SignInForm() {
     const refused = await refusalOf(token.trim())
     setBusy(false)
     if (refused === null) session.signIn(token.trim())
-    else setFault(refused.code === UNAUTHENTICATED ? { ...refused, message: t('signIn.refused') } : refused)
+    else setFault(refused)
   }
   return (
     <form
@@ -41,7 +41,12 @@ export function SignInForm() {
           value={token}
           onChange={(event) => setToken(event.currentTarget.value)}
         />
-        {fault && <FaultNotice fault={fault} />}
+        {fault && (
+          <FaultNotice
+            fault={fault}
+            {...(fault.code === UNAUTHENTICATED ? { said: t('signIn.refused') } : {})}
+          />
+        )}
         <Button type="submit" loading={busy} disabled={token.trim() === ''}>
           {t('signIn.button')}
         </Button>

@@ -6,6 +6,8 @@ import { useTranslation } from 'react-i18next'
 import type { ResultOf } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
+import { named } from '../../ui/invisible'
+import { Refusal } from '../../ui/Refusal'
 import { Remote } from '../../ui/Remote'
 import { CHOICES, VERIFY } from './documents'
 
@@ -90,7 +92,8 @@ function Row({ name, chain }: { name: string; chain: Chain }) {
           t('verify.intact', { seq: chain.headSeq })
         ) : (
           <>
-            <Badge color="red">{t('verify.brokenAt', { seq: chain.brokenAtSeq ?? 0 })}</Badge> {chain.reason}
+            <Badge color="red">{t('verify.brokenAt', { seq: chain.brokenAtSeq ?? 0 })}</Badge>{' '}
+            {chain.reason !== null && <Refusal code={null}>{chain.reason}</Refusal>}
           </>
         )}
       </Table.Td>
@@ -105,7 +108,7 @@ function useBaseNames(): Map<string, string> {
   return new Map(
     (data?.knowledgeBases.edges ?? []).map(({ node }) => [
       node.id,
-      [t(`kb.${node.kind}`), node.channel?.displayName].filter(Boolean).join(': '),
+      [t(`kb.${node.kind}`), node.channel && named(node.channel.displayName)].filter(Boolean).join(': '),
     ]),
   )
 }

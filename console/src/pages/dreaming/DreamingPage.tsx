@@ -1,5 +1,6 @@
 /** The Dreaming tab: curation now, its live state and result, how much survives, earlier runs (CO-45 to CO-50). */
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { usePages } from '../../api/usePages'
@@ -7,6 +8,7 @@ import { useWrite } from '../../api/useWrite'
 import { mayCurate, useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { named } from '../../ui/invisible'
 import { When } from '../../ui/When'
 import { RUN_NOW, RUNS, type Run } from './queries'
 import { OneRun } from './OneRun'
@@ -16,12 +18,23 @@ import { Survival } from './Survival'
 
 const FILTERS = ['run'] as const
 
+/** So often the runs are read again while one of them is active: its end may be shown by nothing else (CO-48). */
+const EVERY_MS = 5000
+
 export function Component() {
   const { t } = useTranslation('dreaming')
   const owner = useOwner()
   const filters = useFilters(FILTERS)
-  const runs = usePages(RUNS, { agent: owner.id, after: null }, (data) => data.dreamRuns)
+  const [watching, setWatching] = useState(false)
+  const runs = usePages(
+    RUNS,
+    { agent: owner.id, after: null },
+    (data) => data.dreamRuns,
+    watching ? { everyMs: EVERY_MS } : {},
+  )
   const running = runs.rows?.find(active)
+  const going = runs.rows === undefined ? watching : running !== undefined
+  if (going !== watching) setWatching(going)
   const shown = filters.get('run')
   return (
     <Stack>
@@ -61,7 +74,7 @@ function Start({ running, onStarted }: { running: Run | undefined; onStarted: (i
     <Paper withBorder p="md">
       <Group justify="space-between">
         <Text size="sm" maw="40rem">
-          {t('runHint', { name: owner.name })}
+          {t('runHint', { name: named(owner.name) })}
         </Text>
         <Group>
           {running && (

@@ -9,9 +9,10 @@ import { usePages } from '../../api/usePages'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
 import { tabPath } from '../../app/paths'
+import { named } from '../../ui/invisible'
+import { Refusal } from '../../ui/Refusal'
 import { Remote } from '../../ui/Remote'
 import { Rows } from '../../ui/Rows'
-import { Told } from '../../ui/Told'
 import { ONE_RUN, PROGRESS, REJECTIONS, type Run } from './queries'
 import { ended, foundNothing } from './runs'
 
@@ -69,7 +70,8 @@ function Result({ run }: { run: Run }) {
     <Stack gap="xs" mt="xs">
       {run.error !== null && (
         <Text>
-          {t(`states.${run.state}`)}: <Code>{run.error}</Code> {run.advice}
+          {t(`states.${run.state}`)}: <Code>{run.error}</Code>{' '}
+          <Refusal code={run.error}>{run.advice ?? ''}</Refusal>
         </Text>
       )}
       {foundNothing(run) ? (
@@ -145,7 +147,7 @@ function Rejections({ run }: { run: Run }) {
                     <Code>{one.code}</Code>
                   </Table.Td>
                   <Table.Td>
-                    <Told>{one.reason}</Told>
+                    <Refusal code={one.code}>{named(one.reason)}</Refusal>
                   </Table.Td>
                 </Table.Tr>
               ))}

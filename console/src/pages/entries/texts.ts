@@ -53,6 +53,8 @@ export const en = {
     preview: 'Preview',
     line: 'Line {{line}}: {{message}}',
     goToLine: 'Go to line {{line}}',
+    front:
+      'between lines of three dashes stand types, a list of words of a-z, 0-9, - and _ that begin with a letter, and minEvidence, 1 to 10',
     outline: `---
 types: []
 minEvidence: 1
@@ -126,6 +128,8 @@ export const zh: Same<typeof en> = {
     preview: '预览',
     line: '第 {{line}} 行:{{message}}',
     goToLine: '跳到第 {{line}} 行',
+    front:
+      '两行 --- 之间只写 types(由 a-z、0-9、- 和 _ 组成、以字母开头的词的列表)和 minEvidence(1 到 10 的整数)',
     outline: `---
 types: []
 minEvidence: 1

@@ -8,6 +8,7 @@ import { usePages } from '../../api/usePages'
 import { useOwner } from '../../app/owner'
 import { entryPath } from '../../app/paths'
 import { Mark } from '../../ui/Mark'
+import { Refusal } from '../../ui/Refusal'
 import { Rows } from '../../ui/Rows'
 import { Sideways } from '../../ui/Sideways'
 import { Told } from '../../ui/Told'
@@ -97,7 +98,11 @@ function LastError({ of }: { of: Document }) {
   return (
     <>
       <Code>{code}</Code>
-      {of.reason !== null && <Text size="xs">{of.reason}</Text>}
+      {of.reason !== null && (
+        <Text size="xs" component="div">
+          <Refusal code={code}>{of.reason}</Refusal>
+        </Text>
+      )}
     </>
   )
 }

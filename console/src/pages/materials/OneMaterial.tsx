@@ -7,11 +7,12 @@ import { useSubscription } from 'urql'
 
 import { useRead } from '../../api/useRead'
 import { useWrite } from '../../api/useWrite'
-import { mayCurate, useOwner } from '../../app/owner'
+import { useOwner } from '../../app/owner'
 import { tabPath } from '../../app/paths'
 import { useBaseName } from '../../ui/baseName'
 import { DownloadButton } from '../../ui/DownloadButton'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { Refusal } from '../../ui/Refusal'
 import { Remote } from '../../ui/Remote'
 import { Told } from '../../ui/Told'
 import { TraceLink } from '../../ui/TraceLink'
@@ -97,7 +98,7 @@ function Facts({ of }: { of: Material }) {
 /** The learning state, and all that can be done with the file. */
 function State({ of, onChange }: { of: Material; onChange: () => void }) {
   const { t } = useTranslation('materials')
-  const owner = useOwner()
+  const writable = of.knowledgeBase?.writable ?? false
   const retry = useWrite(RETRY)
   const again = async () => {
     if (await retry.run({ id: of.id })) onChange()
@@ -116,18 +117,20 @@ function State({ of, onChange }: { of: Material; onChange: () => void }) {
             </Text>
           )}
         </Group>
-        <Text size="sm">{of.reason ?? t(`stateHints.${of.state}`)}</Text>
+        <Text size="sm">
+          {of.reason === null ? t(`stateHints.${of.state}`) : <Refusal code={of.code}>{of.reason}</Refusal>}
+        </Text>
         {!of.source.latest && <Alert color="blue">{t('replaced')}</Alert>}
         <Group gap="xs">
           {of.source.downloadPath !== null && (
             <DownloadButton path={of.source.downloadPath} label={t('download')} />
           )}
-          {mayCurate(owner) && of.state === 'FAILED' && of.source.latest && (
+          {writable && of.state === 'FAILED' && of.source.latest && (
             <Button size="xs" variant="default" loading={retry.busy} onClick={() => void again()}>
               {t('retry')}
             </Button>
           )}
-          {mayCurate(owner) && of.source.latest && of.kind === 'FILE' && <ReplaceFile material={of} />}
+          {writable && of.source.latest && of.kind === 'FILE' && <ReplaceFile material={of} />}
         </Group>
         {retry.fault && <FaultNotice fault={retry.fault} />}
       </Stack>

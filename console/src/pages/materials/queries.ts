@@ -21,6 +21,7 @@ export const MATERIAL = graphql(
       }
       knowledgeBase {
         id
+        writable
         ...BaseName
       }
       source {

@@ -26,7 +26,7 @@ export function GuideEditor({
   onSaved: () => void
   onCancel: () => void
 }) {
-  const { t } = useTranslation('entries')
+  const { t, i18n } = useTranslation('entries')
   const { t: ui } = useTranslation('ui')
   const owner = useOwner()
   const field = useRef<HTMLTextAreaElement>(null)
@@ -40,6 +40,8 @@ export function GuideEditor({
     if (await write.run({ owner: owner.id, text, version })) onSaved()
   }
   const line = lineOf(write.fault)
+  const said = i18n.language === 'en' ? (write.fault?.message ?? '') : t('guide.front')
+  const wrong = line === undefined ? undefined : t('guide.line', { line, message: said })
   const current = currentOf(write.fault)
   const goTo = (wanted: number) => {
     const { start, end } = placeOf(text, wanted)
@@ -64,9 +66,7 @@ export function GuideEditor({
             maxRows={30}
             value={text}
             onChange={setText}
-            error={
-              line === undefined ? undefined : t('guide.line', { line, message: write.fault?.message ?? '' })
-            }
+            error={wrong}
             spellCheck
           />
           <section aria-label={t('guide.preview')}>
@@ -77,11 +77,7 @@ export function GuideEditor({
           </section>
         </SimpleGrid>
         {line !== undefined && (
-          <Alert
-            role="alert"
-            color="red"
-            title={t('guide.line', { line, message: write.fault?.message ?? '' })}
-          >
+          <Alert role="alert" color="red" title={wrong}>
             <Button variant="default" size="xs" onClick={() => goTo(line)}>
               {t('guide.goToLine', { line })}
             </Button>

@@ -17,6 +17,7 @@ export function LearnMaterial({ onKept }: { onKept: () => void }) {
         onClose={close}
         title={t('learn.open')}
         size="lg"
+        closeOnClickOutside={false}
         closeButtonProps={{ 'aria-label': ui('close') }}
       >
         <LearnForm
