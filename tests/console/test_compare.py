@@ -6,11 +6,14 @@ import re
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from playwright.async_api import Page, expect
 
+from graph.model.nodes.knowledge import Entry
 from graph.model.time import render
 from tests.acceptance.stage import Stage, made
 from tests.console.axe import axe
+from tests.console.test_frame import many
 from tests.console.visiting import Console, picture
 from tests.support.clock import FakeClock
 from tests.support.operations import block, cite, create, edit
@@ -88,3 +91,27 @@ async def test_only_what_differs_is_kept_in_the_address(console: Console, stage:
     await expect(page).to_have_url(re.compile("changed=1"))
     wrong = await compared(console, stage, f"entry={entry}&then={render(clock.now())}&later={between}")
     await expect(wrong.get_by_text("The first moment must be the earlier one.")).to_be_visible()
+
+
+async def test_a_search_compares_more_than_one_page_of_entries(console: Console, stage: Stage) -> None:
+    await many(stage, 22)
+    page = await compared(console, stage, "q=lamp&then=2025-05-01T00:00:00Z")
+    lamps = page.get_by_role("region", name="Lamp")
+    await expect(lamps).to_have_count(20)
+    await expect(page.get_by_text("20 of 22")).to_be_visible()
+    await page.get_by_role("button", name="Show more").click()
+    await expect(lamps).to_have_count(22)
+    await expect(page.get_by_text("22 of 22 entries differ")).to_be_visible()
+
+
+@pytest.mark.req("CO-6")
+async def test_an_entry_that_one_may_not_see_cannot_be_compared(console: Console, stage: Stage) -> None:
+    said = await stage.say("My salary is 90k.", channel=stage.world.chat)
+    salary = create("Salary", block("It is 90k.", cite(said, "salary is 90k")))
+    hidden = made(await stage.write(salary, channel=stage.world.chat))
+    seen = []
+    for entry in (hidden, stage.gid(stage.world.deps.new_id(Entry.PREFIX)), "nonsense"):
+        page = await console.open(stage.ben, "/knowledge/{owner}/compare?entry={entry}", entry=entry)
+        await expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+        seen.append(await page.get_by_role("main").inner_text())
+    assert len(set(seen)) == 1

@@ -19,6 +19,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    // What a field takes is said below it, so that fields beside each other stand on one line.
+    InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } },
     // Open menus and lists belong to the part of the page that they are opened in; menus hold only items (CO-9).
     Menu: { defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } },
     // Fixed, so that no dialog or table cuts them off.

@@ -1,18 +1,20 @@
 /** What was believed at two moments, for one entry or for all that a search finds. */
-import { Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Checkbox, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { graphql } from '../../api/graphql'
-import { usePages } from '../../api/usePages'
+import { useAllPages, usePages } from '../../api/usePages'
 import { useRead } from '../../api/useRead'
+import { NotFound } from '../../app/NotFound'
 import { useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
 import { EntrySelect } from '../../ui/EntrySelect'
 import { FaultNotice } from '../../ui/FaultNotice'
 import { PageTitle } from '../../ui/PageTitle'
 import { Loading } from '../../ui/Remote'
+import { ShownOf } from '../../ui/ShownOf'
 import { momentIn } from '../../ui/moment'
 import { compare, differs, mentions } from './differences'
 import { Moment } from './Moment'
@@ -36,7 +38,7 @@ export function Component() {
         {t('title')}
       </Title>
       <Text size="sm">{t('intro')}</Text>
-      <Group align="start">
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
         <ChosenEntry />
         <SearchField />
         <Moment
@@ -51,7 +53,7 @@ export function Component() {
           value={later}
           onChange={(value) => filters.set({ later: value })}
         />
-      </Group>
+      </SimpleGrid>
       {!wrong && <Compared then={then} later={later} />}
     </Stack>
   )
@@ -115,54 +117,84 @@ function Compared({ then, later }: { then: string; later: string }) {
   const { t } = useTranslation('compare')
   const filters = useFilters(FILTERS)
   const { entry, text } = { entry: filters.get('entry'), text: filters.get('q').trim() }
-  if (entry !== '') return <Pairs ids={[entry]} then={then} later={later} keep={() => true} />
+  if (entry !== '') return <OneEntry key={entry} id={entry} then={then} later={later} />
   if (text === '') return <Text c="dimmed">{t('choose')}</Text>
   return <Searched key={text} text={text} then={then} later={later} />
 }
 
-/** Entries that the search finds now, and those that it would have found then and that were deleted since. */
-function Searched({ text, then, later }: { text: string; then: string; later: string }) {
+type Moments = { then: string; later: string }
+
+function OneEntry({ id, then, later }: Moments & { id: string }) {
+  const { t } = useTranslation('compare')
   const owner = useOwner()
-  const found = usePages(FOUND, { owner: owner.id, text, after: null }, (data) => data.entries)
-  const bases = useRead(BASES, { owner: owner.id })
-  const ids = bases.data?.knowledgeBases.edges.map(({ node }) => node.id)
-  const deleted = useRead(DELETED, { bases: ids ?? null, from: then }, { pause: ids === undefined })
-  const gone = useMemo(
-    () => deleted.data?.auditLog.edges.map(({ node }) => node.targetId) ?? [],
-    [deleted.data],
-  )
-  const fault = found.fault ?? bases.fault ?? deleted.fault
-  if (fault) return <FaultNotice fault={fault} retry={found.reload} />
-  if (found.rows === undefined || deleted.data === undefined) return <Loading />
-  const current = found.rows.map(({ id }) => id)
-  const keep = ({ id, then: before }: Pair) => current.includes(id) || mentions(before, text)
-  return <Pairs ids={[...new Set([...current, ...gone])]} then={then} later={later} keep={keep} />
+  const beliefs = useBeliefs([id], then, later)
+  const now = useRead(CHOSEN, { id })
+  const pair = beliefs.pairs[0]
+  if (beliefs.fault) return <FaultNotice fault={beliefs.fault} retry={beliefs.retry} />
+  if (pair === undefined || now.loading) return <Loading />
+  // Belongs to another agent, or was there neither then nor later and is not now: as if there never was one (CO-6).
+  if (pair.owner !== undefined && pair.owner !== owner.id) return <NotFound />
+  if (pair.then ?? pair.later) return <Pairs pairs={[pair]} />
+  return now.data?.node?.__typename === 'Entry' ? <Text c="dimmed">{t('neither')}</Text> : <NotFound />
 }
 
-function Pairs({
-  ids,
-  then,
-  later,
-  keep,
-}: {
-  ids: readonly string[]
-  then: string
-  later: string
-  keep: (pair: Pair) => boolean
-}) {
+/** Entries that the search finds now, and those that it would have found then and that were deleted since. */
+function Searched({ text, then, later }: Moments & { text: string }) {
+  const owner = useOwner()
+  const found = usePages(FOUND, { owner: owner.id, text, after: null }, (data) => data.entries)
+  const gone = useDeleted(then)
+  const current = (found.rows ?? []).map(({ id }) => id)
+  const ids = [...new Set([...current, ...(gone.rows ?? []).map(({ targetId }) => targetId)])]
+  const beliefs = useBeliefs(found.rows && gone.rows ? ids : NONE, then, later)
+  const fault = found.fault ?? gone.fault ?? beliefs.fault
+  const retry = found.fault ? found.retry : gone.fault ? gone.retry : beliefs.retry
+  const fits = ({ id, then: before, later: after }: Pair) =>
+    (before ?? after) !== null && (current.includes(id) || mentions(before, text))
+  const waits = found.rows === undefined || gone.rows === undefined || beliefs.loading
+  return (
+    <>
+      {(!waits || beliefs.pairs.length > 0) && <Pairs pairs={beliefs.pairs.filter(fits)} />}
+      {fault ? <FaultNotice fault={fault} retry={retry} /> : waits && <Loading />}
+      {(found.totalCount ?? 0) > AT_ONCE && (
+        <ShownOf
+          shown={current.length}
+          total={found.totalCount ?? current.length}
+          onMore={found.hasMore ? found.more : undefined}
+          busy={found.loadingMore || beliefs.loading}
+        />
+      )}
+    </>
+  )
+}
+
+const NONE: readonly string[] = []
+
+/** Entries that a search finds at a time. */
+const AT_ONCE = 20
+
+/** All entries that were deleted since a moment. */
+function useDeleted(since: string) {
+  const owner = useOwner()
+  const bases = useRead(BASES, { owner: owner.id })
+  const ids = bases.data?.knowledgeBases.edges.map(({ node }) => node.id)
+  const pages = usePages(DELETED, { bases: ids ?? null, from: since, after: null }, (data) => data.auditLog, {
+    pause: ids === undefined,
+  })
+  const all = useAllPages(pages)
+  if (bases.fault) return { ...all, fault: bases.fault, retry: bases.reload }
+  return all
+}
+
+function Pairs({ pairs }: { pairs: readonly Pair[] }) {
   const { t } = useTranslation('compare')
   const filters = useFilters(FILTERS)
-  const { pairs, fault } = useBeliefs(ids, then, later)
-  if (fault) return <FaultNotice fault={fault} />
-  if (pairs === undefined) return <Loading />
-  const shown = pairs.filter((pair) => (pair.then ?? pair.later) !== null && keep(pair))
-  const changed = shown.filter((pair) => differs(compare(pair.then, pair.later)))
+  const changed = pairs.filter((pair) => differs(compare(pair.then, pair.later)))
   const only = filters.get('changed') !== ''
   return (
     <>
       <Group>
         <Text size="sm" role="status">
-          {t('differences', { changed: changed.length, total: shown.length })}
+          {t('differences', { changed: changed.length, total: pairs.length })}
         </Text>
         <Checkbox
           label={t('onlyChanged')}
@@ -170,7 +202,7 @@ function Pairs({
           onChange={(event) => filters.set({ changed: event.currentTarget.checked ? '1' : null })}
         />
       </Group>
-      {(only ? changed : shown).map((pair) => (
+      {(only ? changed : pairs).map((pair) => (
         <OneComparison key={pair.id} pair={pair} />
       ))}
     </>

@@ -36,6 +36,11 @@ export function OneComparison({ pair }: { pair: Pair }) {
         <Changes of={difference.fields} title={(id) => t(id as 'name')} />
         <Changes of={difference.statements} heading={t('statements')} />
         <Changes of={difference.relations} heading={t('relations')} />
+        {pair.cut && (
+          <Text size="sm" c="dimmed">
+            {t('cut')}
+          </Text>
+        )}
       </Stack>
     </Paper>
   )
@@ -78,7 +83,7 @@ function OneChange({ change, title }: { change: Change; title: string | undefine
   const { t } = useTranslation('compare')
   return (
     <Group align="start" gap="xs" wrap="nowrap">
-      <Text size="xs" c="dimmed" w={90} style={{ flexShrink: 0 }}>
+      <Text size="xs" c="dimmed" w={{ base: 56, sm: 90 }} style={{ flexShrink: 0 }}>
         {title ?? t(change.kind)}
       </Text>
       <Text size="sm" component="div">

@@ -13,11 +13,13 @@ const told = (change: object = {}): Told => ({
   aliases: ['L.'],
   createdAt: '2025-01-01T00:00:00Z',
   deletedAt: null,
+  owner: { id: 'a' },
   blocks: [
     { id: 'b1', current: { id: 'v1', text: 'Likes barbecue' } },
     { id: 'b2', current: null },
   ],
   relations: {
+    pageInfo: { hasNextPage: false },
     edges: [{ node: { id: 'r', type: 'knows', subject: { name: 'Lin' }, object: { name: 'Ana' } } }],
   },
   ...change,

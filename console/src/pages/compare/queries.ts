@@ -10,6 +10,9 @@ const ENTRY = graphql(`
     aliases
     createdAt
     deletedAt
+    owner {
+      id
+    }
   }
 `)
 
@@ -25,6 +28,9 @@ const BLOCK = graphql(`
 
 const RELATIONS = graphql(`
   fragment ToldRelations on RelationConnection @_unmask {
+    pageInfo {
+      hasNextPage
+    }
     edges {
       node {
         id
@@ -87,8 +93,17 @@ export const FOUND = graphql(`
 
 /** Entries that were deleted since: a search of today does not find them. */
 export const DELETED = graphql(`
-  query DeletedSince($bases: [ID!], $from: DateTime!) {
-    auditLog(filter: { kbIds: $bases, operations: ["entry.delete"], from: $from }, first: 100) {
+  query DeletedSince($bases: [ID!], $from: DateTime!, $after: String) {
+    auditLog(
+      filter: { kbIds: $bases, operations: ["entry.delete"], from: $from }
+      first: 100
+      after: $after
+    ) {
+      totalCount
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
       edges {
         node {
           id

@@ -25,6 +25,8 @@ export const en = {
   differences: '{{changed}} of {{total}} entries differ',
   onlyChanged: 'Only what differs',
   choose: 'Choose an entry or type a search.',
+  neither: 'It was there at neither of the two moments.',
+  cut: 'It has more than 100 relations; the first 100 are compared.',
   order: 'The first moment must be the earlier one.',
 }
 
@@ -52,5 +54,7 @@ export const zh: Same<typeof en> = {
   differences: '{{total}} 个条目中有 {{changed}} 个不同',
   onlyChanged: '只看不同之处',
   choose: '选择一个条目或输入搜索词。',
+  neither: '这两个时刻它都不存在。',
+  cut: '它的关系超过 100 条;只比较了前 100 条。',
   order: '第一个时刻必须更早。',
 }
