@@ -227,6 +227,45 @@ async def test_a_block_is_deleted_with_a_reason(console: Console, stage: Stage) 
     assert await stage.texts(entry) == ["Lin likes barbecue very much."]
 
 
+@pytest.mark.req("CO-8", "CO-29")
+async def test_what_changed_before_it_was_deleted_is_shown_first(console: Console, stage: Stage) -> None:
+    entry = await lin(stage, "Lin works in Berlin.")
+    page = await console.open(stage.ana, ONE, entry=entry)
+    await card(page, "Lin works in Berlin.").get_by_role("button", name="Delete").click()
+    asked = page.get_by_role("dialog", name="Delete this block?")
+    await asked.get_by_label("Reason").fill("She never did")
+    blocks = (await state(stage, entry))["blocks"]
+    (berlin,) = [one["id"] for one in blocks if one["current"]["text"] == "Lin works in Berlin."]
+    now = block("Lin works in Hamburg.", basis="authored", standing="corrected", change="correction")
+    await stage.write(edit(berlin, 1, now), by=stage.ana)
+    await asked.get_by_role("button", name="Delete").click()
+    await expect(asked.get_by_role("alert")).to_contain_text("VERSION_CONFLICT")
+    await expect(asked.get_by_label("Reason")).to_have_value("She never did")
+    await expect(asked.get_by_text("Lin works in Hamburg.")).to_be_visible()
+    assert len(await stage.texts(entry)) == 2
+    await asked.get_by_role("button", name="Delete").click()
+    await expect(asked).to_have_count(0)
+    assert await stage.texts(entry) == ["Lin likes barbecue very much."]
+
+
+@pytest.mark.req("CO-5", "CO-20")
+async def test_who_only_reads_a_base_is_offered_no_change_there(console: Console, stage: Stage) -> None:
+    """An auditor reads private chats also where he is a curator, and writes in none of them."""
+    said = await stage.say("My salary is 90k.", channel=stage.world.chat)
+    salary = create("Salary", block("It is 90k.", cite(said, "salary is 90k")))
+    entry = made(await stage.write(salary, channel=stage.world.chat))
+    await stage.world.grant(stage.world.cleo, Right.CURATOR, stage.world.atlas)
+    page = await console.open(stage.people[stage.world.cleo], ONE, entry=entry)
+    await expect(card(page, "It is 90k.")).to_be_visible()
+    await expect(page.get_by_text("read-only")).to_be_visible()
+    for name in ("Edit", "Delete", "More", "Add a block", "Add a relation"):
+        await expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    await page.goto(console.url("/knowledge/{owner}/entries"))
+    await page.get_by_role("button", name="New entry").click()
+    await page.get_by_role("combobox", name="Knowledge base").click()
+    await expect(page.get_by_role("option", name=re.compile("Private"))).to_have_count(0)
+
+
 @pytest.mark.req("CO-28")
 async def test_a_relation_rests_on_words_and_ends_or_was_wrong(console: Console, stage: Stage) -> None:
     said = await stage.say("Lin belongs to Helio GmbH.")

@@ -86,6 +86,21 @@ async def test_what_somebody_else_wrote_meanwhile_is_not_overwritten(console: Co
     await expect(page.get_by_role("article", name="Lesson: mine")).to_be_visible()
 
 
+@pytest.mark.req("CO-18", "CO-84")
+async def test_a_lesson_that_passes_is_warned_of(console: Console, stage: Stage) -> None:
+    await three_lessons(stage)
+    page = await console.open(stage.ana, LIBRARY)
+    card = page.get_by_role("article", name=LESSONS[0][0])
+    await card.get_by_role("button", name="Edit", exact=True).click()
+    await card.get_by_role("textbox", name="Lesson", exact=True).fill("Ben is still working on the migrations")
+    await card.get_by_label("Reason").fill("because")
+    await card.get_by_role("button", name="Save", exact=True).click()
+    await expect(card.get_by_role("alert")).to_contain_text("something that passes")
+    assert LESSONS[0][0] in [one["text"] for one in await lessons(stage)]
+    await card.get_by_role("button", name="Save anyway").click()
+    await expect(page.get_by_role("article", name="Lesson: Ben is still working")).to_be_visible()
+
+
 @pytest.mark.req("CO-84", "CO-5")
 async def test_who_may_not_write_reads_lessons_and_versions(console: Console, stage: Stage) -> None:
     await three_lessons(stage)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from playwright.async_api import expect
 
+from graph.model.time import Millis
 from tests.acceptance.stage import Stage
 from tests.console.axe import axe
 from tests.console.test_editor import ONE, card, lin, open_block, save
 from tests.console.visiting import SIGN_IN, Console
+from tests.support.clock import FakeClock
 
 TOKENS = "{ tokens { id } }"
 REVOKE = "mutation($id: ID!) { revokeToken(id: $id) { id } }"
@@ -38,6 +41,34 @@ async def test_a_token_that_is_revoked_in_mid_edit_costs_no_typed_word(console: 
     await expect(form.get_by_label("Reason")).to_have_value("As Lin said")
     await form.get_by_role("button", name="Save", exact=True).click()
     await expect(card(page, "Lin likes fish.")).to_be_visible()
+
+
+@pytest.mark.req("CO-8")
+async def test_a_token_that_ends_under_an_open_dialog_costs_no_typed_word(
+    console: Console, stage: Stage, clock: FakeClock
+) -> None:
+    console.allow("status of 401")
+    await lin(stage)
+    token = await stage.world.token(stage.world.ana, expires_at=Millis(clock.now() + 3_600_000))
+    page = await console.open(token, "/knowledge/{owner}/entries")
+    await page.get_by_role("button", name="New entry").click()
+    form = page.get_by_role("dialog", name="New entry")
+    await form.get_by_label("Name").fill("Helio")
+    await form.get_by_role("combobox", name="Knowledge base").click()
+    await page.get_by_role("option", name=re.compile("Channel")).click()
+    await form.get_by_label("First block").fill("Sells lamps.")
+    await form.get_by_label("Reason").fill("It was said")
+    clock.advance(timedelta(hours=2))
+    await form.get_by_role("button", name="Save", exact=True).click()
+    assert stage.ana.token
+    await console.sign_in(page, stage.ana.token)
+    await expect(page.get_by_role("dialog", name="Sign in")).to_have_count(0)
+    await expect(form.get_by_label("Name")).to_have_value("Helio")
+    # Two presses, one entry.
+    await form.get_by_role("button", name="Save", exact=True).dblclick()
+    await expect(page.get_by_role("heading", name="Helio")).to_be_visible()
+    await page.get_by_role("tab", name="Entries", exact=True).click()
+    await expect(page.get_by_text("2 of 2")).to_be_visible()
 
 
 @pytest.mark.req("CO-3", "CO-5")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from tests.console.visiting import Console, picture
 from tests.support.operations import block, cite, create
 
 BLOCKS = "query($id: ID!) { entry(id: $id) { blocks { current { id } } } }"
+EXPLAINED = "query($id: ID!) { explainVisibility(id: $id) { visible nodes { passed } } }"
+SHARED = "mutation($channel: ID!) { setRoutingRule(channelId: $channel, memoryScope: SHARED) { id } }"
 ENGINES = ["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 SAID = "Helio pays on Fridays."
 
@@ -77,13 +80,17 @@ async def test_a_trace_is_shown_in_both_forms_and_both_schemes_without_a_fault_f
 
 
 async def test_the_reason_why_somebody_sees_a_statement_is_two_clicks_away(console: Console, stage: Stage) -> None:
-    entry, _ = await statement(stage)
+    entry, version = await statement(stage)
     page = await console.open(stage.ana, "/knowledge/{owner}/entries/{entry}", entry=entry)
     await page.get_by_role("main").get_by_role("link", name="Trace Helio pays on Fridays.").first.click()
     await page.get_by_role("button", name="Why can I see this?").first.click()
     why = page.get_by_role("region", name="Why you can see this")
     await expect(why.get_by_role("listitem")).to_have_count(2)
     await expect(why.get_by_role("listitem").first).to_contain_text("passed: read by members of ops")
+    # The same that the API explains: each node of the path, and that it is passed.
+    explained: Any = (await stage.ana.ok(EXPLAINED, id=version))["explainVisibility"]
+    assert explained["visible"]
+    assert [one["passed"] for one in explained["nodes"]] == [True, True]
 
 
 async def test_hops_are_taken_away_and_come_back(console: Console, stage: Stage) -> None:
@@ -108,6 +115,26 @@ async def test_what_rests_on_a_source_is_the_same_chain_the_other_way(console: C
     await expect(page.locator(".trace-line")).to_have_count(1)
     await page.get_by_text("What rests on it").click()
     await expect(page.locator(".trace-line").filter(has_text="Pays on Fridays").first).to_be_visible()
+
+
+async def test_what_is_behind_a_node_is_counted_without_what_one_may_not_see(console: Console, stage: Stage) -> None:
+    """Attack goal B5: Ana has drawn a conclusion in private from what was said to all."""
+    await stage.dan.ok(SHARED, channel=stage.gid(stage.world.ops))
+    said = await stage.say(SAID)
+    await stage.write(create("Helio GmbH", block("Pays on Fridays", cite(said, "pays on Fridays"))))
+    await stage.say("Hello.", channel=stage.world.chat)
+    mine = create("My Fridays", block("Helio pays me on Fridays", cite(said, "pays on Fridays")))
+    await stage.write(mine, channel=stage.world.chat)
+    shown = []
+    for who in (stage.ana, stage.ben):
+        page = await console.open(who, f"/knowledge/{{owner}}/trace/{said}?direction=DOWNSTREAM&view=list")
+        root = page.locator(".trace-line").filter(has_text="Message")
+        await root.click()
+        await page.get_by_role("button", name="Shrink").click()
+        await expect(page.locator(".trace-line")).to_have_count(1)
+        shown.append(await root.inner_text())
+        assert ("Helio pays me" in await page.content()) is False
+    assert [re.findall(r"\+(\d+)", text) for text in shown] == [["2"], ["1"]]
 
 
 async def test_a_trace_is_downloaded_as_provenance_and_as_a_picture(console: Console, stage: Stage) -> None:

@@ -16,6 +16,8 @@ export function SignInAgain() {
       closeOnEscape={false}
       closeOnClickOutside={false}
       title={t('signIn.title')}
+      // Above every other dialog, of those too that were opened after this one was made.
+      zIndex={400}
     >
       <Text mb="sm">{t('signIn.again')}</Text>
       <SignInForm />

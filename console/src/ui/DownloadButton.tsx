@@ -1,8 +1,9 @@
 /** Fetches a stored original with the user's token and hands it to the browser's downloads, byte for byte. */
 import { Button } from '@mantine/core'
+import { CombinedError } from '@urql/core'
 import { useState } from 'react'
 
-import { type Fault, UNREACHABLE } from '../api/fault'
+import { type Fault, faultOf, UNAUTHENTICATED, UNREACHABLE } from '../api/fault'
 import { useSession } from '../session/current'
 import { FaultNotice } from './FaultNotice'
 import { save } from './save'
@@ -11,13 +12,17 @@ export function DownloadButton({ path, label, name }: { path: string; label: str
   const session = useSession()
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<Fault>()
+  const refused = (found: Fault) => {
+    setFault(found)
+    if (found.code === UNAUTHENTICATED) session.expire()
+  }
   const fetchIt = async () => {
     setBusy(true)
     setFault(undefined)
     try {
       const response = await fetch(path, { headers: { Authorization: `Bearer ${session.token() ?? ''}` } })
       if (response.ok) save(name ?? nameIn(response), await response.blob())
-      else setFault({ code: `HTTP ${response.status}`, message: response.statusText, details: {} })
+      else refused(await faultIn(response))
     } catch {
       setFault({ code: UNREACHABLE, message: '', details: {} })
     }
@@ -31,6 +36,16 @@ export function DownloadButton({ path, label, name }: { path: string; label: str
       {fault && <FaultNotice fault={fault} retry={() => void fetchIt()} />}
     </>
   )
+}
+
+/** Refusals of downloads have the form of GraphQL's. */
+async function faultIn(response: Response): Promise<Fault> {
+  try {
+    const { errors } = (await response.json()) as { errors: { message: string }[] }
+    return faultOf(new CombinedError({ graphQLErrors: errors, response }))
+  } catch {
+    return { code: `HTTP ${response.status}`, message: response.statusText, details: {} }
+  }
 }
 
 function nameIn(response: Response): string {

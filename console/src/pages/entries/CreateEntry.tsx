@@ -28,6 +28,7 @@ export function CreateEntry({ types }: { types: readonly string[] }) {
         onClose={close}
         title={t('create.title')}
         size="lg"
+        closeOnClickOutside={false}
         closeButtonProps={{ 'aria-label': ui('close') }}
       >
         <CreateForm types={types} onCancel={close} />
@@ -55,7 +56,8 @@ function CreateForm({ types, onCancel }: { types: readonly string[]; onCancel: (
   const save = async (event: SyntheticEvent) => {
     event.preventDefault()
     const { kb, ...entry } = typed
-    if (!(await check.allows({ name: entry.name, type: entry.type, text: entry.text }))) return
+    const words = `${entry.text}\n\n${entry.summary}`
+    if (!(await check.allows({ name: entry.name, type: entry.type, text: words }))) return
     const done = await apply.run({ kb, operations: [createOperation(entry)], reason: reason.trim() })
     const made = done?.applyOperations.results[0]?.createdIds[0]
     if (made !== undefined) void navigate(entryPath(owner.id, made))
@@ -132,7 +134,9 @@ function useBases(): { value: string; label: string }[] {
   const owner = useOwner()
   const baseName = useBaseName()
   const { data } = useRead(CHOICES, { owner: owner.id })
-  return (data?.knowledgeBases.edges ?? []).map(({ node }) => ({ value: node.id, label: baseName(node) }))
+  return (data?.knowledgeBases.edges ?? []).flatMap(({ node }) =>
+    node.writable ? [{ value: node.id, label: baseName(node) }] : [],
+  )
 }
 
 function createOperation({ text, ...entry }: Omit<typeof EMPTY, 'kb'>) {

@@ -70,13 +70,18 @@ function Several({
       searchable
       clearable
       hidePickedOptions
-      data={[...data, ...unknown.map((one) => ({ value: one, label: one }))]}
+      data={[...data, ...unknown.map((one) => ({ value: one, label: brief(one) }))]}
       value={chosen}
       onChange={(values) => filters.set({ [name]: values })}
       clearButtonProps={{ 'aria-label': t('clearOne') }}
     />
   )
 }
+
+/** Ids of what the user does not see are long, and addresses hold whatever somebody wrote there (CO-10). */
+const brief = (value: string): string => named(value.length > LONG ? `${value.slice(0, LONG)}…` : value)
+
+const LONG = 24
 
 function Day({
   name,

@@ -52,6 +52,7 @@ export const CHOICES = graphql(
         edges {
           node {
             id
+            writable
             ...BaseName
           }
         }

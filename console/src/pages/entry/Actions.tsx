@@ -50,11 +50,13 @@ function Delete({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('entry')
   const owner = useOwner()
   const navigate = useNavigate()
-  const { entry } = useOpenEntry()
+  const { entry, reload } = useOpenEntry()
   const write = useWrite(DELETE)
   const confirm = async (reason: string) => {
     const done = await write.run({ id: entry.id, version: entry.version, reason })
     if (done) void navigate(tabPath(owner.id, 'entries'))
+    // Who tries again deletes what he then sees (CO-29).
+    else reload()
   }
   return (
     <ReasonModal

@@ -19,7 +19,7 @@ import { When } from '../../ui/When'
 import { Actions } from './Actions'
 import { EntryAudit } from './audit/EntryAudit'
 import { EditPage } from './edit/EditPage'
-import { type Entry, OpenEntry, useMayEdit, useOpenEntry } from './entry'
+import { type Entry, isWritable, OpenEntry, useOpenEntry } from './entry'
 import { ProjectionPage } from './projection/ProjectionPage'
 import { ENTRY } from './queries'
 
@@ -47,8 +47,7 @@ function OneEntry({ entry, page, reload }: { entry: Entry; page: EditorPage; rel
   const { t } = useTranslation('entry')
   const owner = useOwner()
   const navigate = useNavigate()
-  const mayEdit = useMayEdit(entry)
-  const open = useMemo(() => ({ entry, reload, mayEdit }), [entry, reload, mayEdit])
+  const open = useMemo(() => ({ entry, reload, mayEdit: isWritable(entry) }), [entry, reload])
   return (
     <OpenEntry value={open}>
       <PageTitle inner parts={[entry.name, t(`pages.${page}`), owner.name]} />

@@ -2,7 +2,6 @@
 import { createContext, use } from 'react'
 
 import { type FragmentOf, readFragment, type ResultOf } from '../../api/graphql'
-import { mayCurate, useOwner } from '../../app/owner'
 import { ENTRY, RELATION, VERSION } from './queries'
 
 export type Entry = NonNullable<ResultOf<typeof ENTRY>['entry']>
@@ -15,7 +14,7 @@ export type Open = {
   entry: Entry
   /** Read it again after a change. */
   reload: () => void
-  /** Whether the user may write: a curator, and no mirror (CO-5, CO-30). */
+  /** Whether the user may write: a curator who works there, and no mirror (CO-5, CO-30). */
   mayEdit: boolean
 }
 
@@ -27,9 +26,7 @@ export function useOpenEntry(): Open {
   return open
 }
 
-export function useMayEdit(entry: Entry): boolean {
-  return mayCurate(useOwner()) && !entry.readOnly
-}
+export const isWritable = (entry: Entry): boolean => entry.knowledgeBase.writable && !entry.readOnly
 
 export const relationOf = (masked: FragmentOf<typeof RELATION>): Relation => readFragment(RELATION, masked)
 

@@ -108,6 +108,7 @@ export const ENTRY = graphql(
         }
         knowledgeBase {
           id
+          writable
           ...BaseName
         }
         marks {

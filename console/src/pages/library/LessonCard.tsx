@@ -63,10 +63,9 @@ function DeleteLesson({ skill, lesson, onClose, reload }: Parts & { onClose: () 
   const apply = useApply()
   const confirm = async (reason: string) => {
     const operations = [removeLesson({ skill, lesson: lesson.lessonId, version: lesson.version })]
-    if (await apply.run({ kb: lesson.knowledgeBase?.id ?? '', operations, reason })) {
-      onClose()
-      reload()
-    }
+    if (await apply.run({ kb: lesson.knowledgeBase?.id ?? '', operations, reason })) onClose()
+    // Of a refusal too: who tries again takes away what he then sees.
+    reload()
   }
   return (
     <ReasonModal

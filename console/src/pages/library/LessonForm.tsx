@@ -1,4 +1,4 @@
-/** Writes a lesson anew, with a reason; what somebody else wrote meanwhile is never overwritten unseen (SK-18). */
+/** Writes a lesson anew, with a reason; what somebody else wrote meanwhile is never overwritten unseen (CO-18, SK-18). */
 import { Stack } from '@mantine/core'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,6 +8,7 @@ import { Conflict } from '../../ui/Conflict'
 import { fits } from '../../ui/limit'
 import { LimitedArea } from '../../ui/LimitedText'
 import { SaveBar } from '../../ui/SaveBar'
+import { useDraftCheck } from '../../ui/useDraftCheck'
 import type { Lesson } from '../skills/queries'
 import { replaceLesson } from './lessons'
 
@@ -27,10 +28,12 @@ export function LessonForm({
   // The version that was there when the form was opened, whatever is read again beneath it.
   const [version, setVersion] = useState(lesson.version)
   const [reason, setReason] = useState('')
+  const check = useDraftCheck()
   const apply = useApply()
   const current = currentOf(apply.fault)
   const save = async (event: SyntheticEvent) => {
     event.preventDefault()
+    if (!(await check.allows({ text }))) return
     const operations = [replaceLesson({ skill, lesson: lesson.lessonId, version }, text)]
     const done = await apply.run({ kb: lesson.knowledgeBase?.id ?? '', operations, reason: reason.trim() })
     if (done === null) return
@@ -67,6 +70,7 @@ export function LessonForm({
         <SaveBar
           reason={reason}
           onReason={setReason}
+          warnings={check.warnings}
           fault={current ? undefined : apply.fault}
           busy={apply.busy}
           ready={text.trim() !== '' && fits(text, 'lesson') && current === null}

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../api/useWrite'
 import { mayAdminister, useOwner } from '../../app/owner'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { named } from '../../ui/invisible'
 import { Mark } from '../../ui/Mark'
 import { Markdown } from '../../ui/Markdown'
 import { Told } from '../../ui/Told'
@@ -77,7 +78,7 @@ function Enabling({ skill, enabled, onDone }: { skill: Skill; enabled: boolean; 
   return (
     <>
       <Button size="xs" variant="default" loading={change.busy} onClick={() => void flip()}>
-        {t(enabled ? 'disable' : 'enable', { name: skill.name })}
+        {t(enabled ? 'disable' : 'enable', { name: named(skill.name) })}
       </Button>
       {change.fault && <FaultNotice fault={change.fault} />}
     </>

@@ -1,9 +1,11 @@
 /** The trace as a file: what other tools read, or a picture. */
 import { Button, Menu } from '@mantine/core'
-import type { RefObject } from 'react'
+import { type RefObject, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useClient } from 'urql'
 
+import { type Fault, faultOf } from '../../api/fault'
+import { FaultNotice } from '../../ui/FaultNotice'
 import type { PictureHandle } from '../../ui/Picture'
 import { save } from '../../ui/save'
 import type { Direction } from './graph'
@@ -20,10 +22,13 @@ export function Downloads({
 }) {
   const { t } = useTranslation('trace')
   const client = useClient()
+  const [fault, setFault] = useState<Fault>()
   const provenance = async () => {
-    const { data } = await client
+    setFault(undefined)
+    const { data, error } = await client
       .query(PROVENANCE_EXPORT, { id: root, format: 'PROV_JSON', direction })
       .toPromise()
+    if (error) setFault(faultOf(error))
     if (data) save('trace.prov.json', new Blob([data.provenanceExport], { type: 'application/json' }))
   }
   const png = async () => {
@@ -31,16 +36,19 @@ export function Downloads({
     if (found) save('trace.png', found)
   }
   return (
-    <Menu>
-      <Menu.Target>
-        <Button size="xs" variant="default">
-          {t('downloads')}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void provenance()}>{t('prov')}</Menu.Item>
-        {picture && <Menu.Item onClick={() => void png()}>{t('png')}</Menu.Item>}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button size="xs" variant="default">
+            {t('downloads')}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => void provenance()}>{t('prov')}</Menu.Item>
+          {picture && <Menu.Item onClick={() => void png()}>{t('png')}</Menu.Item>}
+        </Menu.Dropdown>
+      </Menu>
+      {fault && <FaultNotice fault={fault} retry={() => void provenance()} />}
+    </>
   )
 }

@@ -107,10 +107,9 @@ function DeleteBlock({ block, onClose }: { block: Block; onClose: () => void }) 
   const apply = useApply()
   const confirm = async (reason: string) => {
     const operations = [deleteBlock(block.id, block.current.version)]
-    if (await apply.run({ kb: entry.knowledgeBase.id, operations, reason })) {
-      onClose()
-      reload()
-    }
+    if (await apply.run({ kb: entry.knowledgeBase.id, operations, reason })) onClose()
+    // Of a refusal too: who tries again takes away what he then sees (CO-29).
+    reload()
   }
   return (
     <ReasonModal

@@ -48,7 +48,7 @@ export function RelationList({ pages }: { pages: Pages<FragmentOf<typeof RELATIO
         {(rows) => (
           <Stack gap="xs">
             {rows.map(relationOf).map((one) => (
-              <RelationCard key={one.id} relation={one} onRemoved={reload} />
+              <RelationCard key={one.id} relation={one} onTried={reload} />
             ))}
           </Stack>
         )}
@@ -57,7 +57,7 @@ export function RelationList({ pages }: { pages: Pages<FragmentOf<typeof RELATIO
   )
 }
 
-function RelationCard({ relation, onRemoved }: { relation: Relation; onRemoved: () => void }) {
+function RelationCard({ relation, onTried }: { relation: Relation; onTried: () => void }) {
   const { t } = useTranslation('entry')
   const { t: ui } = useTranslation('ui')
   const { mayEdit } = useOpenEntry()
@@ -85,7 +85,7 @@ function RelationCard({ relation, onRemoved }: { relation: Relation; onRemoved: 
         )}
       </Group>
       {removing && (
-        <Remove relation={relation} onClose={() => setRemoving(false)} onRemoved={onRemoved} words={words} />
+        <Remove relation={relation} onClose={() => setRemoving(false)} onTried={onTried} words={words} />
       )}
     </Paper>
   )
@@ -105,12 +105,12 @@ function Remove({
   relation,
   words,
   onClose,
-  onRemoved,
+  onTried,
 }: {
   relation: Relation
   words: string
   onClose: () => void
-  onRemoved: () => void
+  onTried: () => void
 }) {
   const { t } = useTranslation('entry')
   const { entry } = useOpenEntry()
@@ -122,10 +122,9 @@ function Remove({
     setMissing(how === undefined)
     if (how === undefined) return
     const operations = [removeRelation(relation.id, relation.version, how, to)]
-    if (await apply.run({ kb: entry.knowledgeBase.id, operations, reason })) {
-      onClose()
-      onRemoved()
-    }
+    if (await apply.run({ kb: entry.knowledgeBase.id, operations, reason })) onClose()
+    // Of a refusal too: who tries again takes away what he then sees (CO-29).
+    onTried()
   }
   return (
     <ReasonModal

@@ -15,10 +15,11 @@ import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import type { ResultOf } from '../../../api/graphql'
+import { usePages } from '../../../api/usePages'
 import { useRead } from '../../../api/useRead'
 import { useOwner } from '../../../app/owner'
-import { FaultNotice } from '../../../ui/FaultNotice'
-import { Loading } from '../../../ui/Remote'
+import { Remote } from '../../../ui/Remote'
+import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
 import { shownTime } from '../../../ui/When'
 import { useFocusBack } from '../../../ui/useFocusBack'
@@ -58,7 +59,6 @@ function FindSource({ onFound }: { onFound: (source: Found) => void }) {
   const { t } = useTranslation('entry')
   const [typed, setTyped] = useState('')
   const [text] = useDebouncedValue(typed.trim(), 150)
-  const found = useSources(text)
   return (
     <Stack gap="sm">
       <TextInput
@@ -69,38 +69,54 @@ function FindSource({ onFound }: { onFound: (source: Found) => void }) {
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      {found.fault && <FaultNotice fault={found.fault} retry={found.reload} />}
-      {!found.sources && !found.fault && <Loading />}
-      {found.sources?.length === 0 && <Text c="dimmed">{t('quotes.none')}</Text>}
-      {found.sources?.map((one) => (
-        <UnstyledButton key={one.id} className="choice" onClick={() => onFound(one)}>
-          <Text size="xs" c="dimmed" component="span">
-            <SourceName of={one} />
-          </Text>
-          <Text size="sm" lineClamp={2} component="span">
-            <Told>{one.text}</Told>
-          </Text>
-        </UnstyledButton>
-      ))}
+      {text === '' ? <OfEntry onFound={onFound} /> : <Searched text={text} onFound={onFound} />}
     </Stack>
   )
 }
 
-/** Those behind the entry while nothing is searched for, else what the search finds at the owner. */
-function useSources(text: string) {
-  const owner = useOwner()
+type Finds = { onFound: (source: Found) => void }
+
+/** Those behind the entry, while nothing is searched for. */
+function OfEntry({ onFound }: Finds) {
+  const { t } = useTranslation('entry')
   const { entry } = useOpenEntry()
-  const own = useRead(SOURCES, { id: entry.id, after: null }, { pause: text !== '' })
-  const input = { query: text, ownerId: owner.id, maxItems: 12, rerank: false }
-  const search = useRead(FIND_SOURCES, { input }, { pause: text === '' })
-  if (text === '') {
-    const sources = own.data?.entry?.sources.edges.map(({ node }) => node)
-    return { sources, fault: own.fault, reload: own.reload }
-  }
-  const all = search.data?.memorySearch.items.flatMap((item) => item.sources.map(({ source }) => source))
-  const sources = all && [...new Map(all.map((one) => [one.id, one])).values()]
-  return { sources, fault: search.fault, reload: search.reload }
+  const pages = usePages(SOURCES, { id: entry.id, after: null }, (data) => data.entry?.sources)
+  return (
+    <Rows pages={pages} empty={t('quotes.none')}>
+      {(rows) => <Choices sources={rows} onFound={onFound} />}
+    </Rows>
+  )
 }
+
+/** What the search finds at the owner. */
+function Searched({ text, onFound }: Finds & { text: string }) {
+  const { t } = useTranslation('entry')
+  const owner = useOwner()
+  const read = useRead(FIND_SOURCES, {
+    input: { query: text, ownerId: owner.id, maxItems: 12, rerank: false },
+  })
+  return (
+    <Remote read={read} pick={(data) => data.memorySearch.items}>
+      {(items) => {
+        const all = items.flatMap((item) => item.sources.map(({ source }) => source))
+        if (all.length === 0) return <Text c="dimmed">{t('quotes.none')}</Text>
+        return <Choices sources={[...new Map(all.map((one) => [one.id, one])).values()]} onFound={onFound} />
+      }}
+    </Remote>
+  )
+}
+
+const Choices = ({ sources, onFound }: Finds & { sources: readonly Found[] }) =>
+  sources.map((one) => (
+    <UnstyledButton key={one.id} className="choice" onClick={() => onFound(one)}>
+      <Text size="xs" c="dimmed" component="span">
+        <SourceName of={one} />
+      </Text>
+      <Text size="sm" lineClamp={2} component="span">
+        <Told>{one.text}</Told>
+      </Text>
+    </UnstyledButton>
+  ))
 
 function TakeWords({
   source,
