@@ -94,7 +94,7 @@ async def test_15_a_deleted_entry_comes_back_under_its_address_and_what_cannot_i
     assert (await stage.entry(orion.entry))["relations"]["totalCount"] == 0
 
 
-@pytest.mark.req("CO-53", "CO-54", "CO-58")
+@pytest.mark.req("CO-52", "CO-53", "CO-54", "CO-58")
 async def test_one_record_is_restored_from_its_preview_alone_and_its_new_record_appears(
     console: Console, stage: Stage
 ) -> None:
@@ -117,6 +117,12 @@ async def test_one_record_is_restored_from_its_preview_alone_and_its_new_record_
     await expect(rows.nth(1).get_by_role("button", name="Restored")).to_be_visible()
     await expect(rows.nth(2).get_by_text("restored", exact=True)).to_be_visible()
     assert await orion.now(0) == ("Runs on Postgres.", 3)
+
+    # Each of the two leads to the other (CO-52).
+    await rows.nth(1).get_by_role("button", name="Restored").click()
+    await expect(opened.get_by_role("row", name="Restores")).to_contain_text("Block edited")
+    await opened.get_by_role("row", name="Restores").get_by_role("button").click()
+    await expect(opened.get_by_role("row", name="Restored by")).to_contain_text("May 10, 2025")
 
 
 @pytest.mark.req("CO-55")

@@ -7,14 +7,14 @@ import { Link, Outlet, useLocation, useNavigate, useParams } from 'react-router'
 import { Loading } from '../ui/Remote'
 import { PageTitle } from '../ui/PageTitle'
 import { OwnerScope } from './OwnerScope'
-import { OwnerSelect } from './OwnerSelect'
+import { OWNER_WIDTH, OwnerSelect } from './OwnerSelect'
 import { comparePath, isTab, type Tab, tabPath, TABS } from './paths'
 
 export function Knowledge() {
   const { t } = useTranslation()
   const { owner: id = '' } = useParams()
   const tab = useTab()
-  const unknown = <TextInput label={t('owner')} disabled />
+  const unknown = <TextInput label={t('owner')} w={OWNER_WIDTH} disabled />
   return (
     <OwnerScope
       id={id}

@@ -8,6 +8,9 @@ import type { Owner } from './owner'
 import { type Tab, tabPath } from './paths'
 import { useOwners } from './useOwners'
 
+/** Of the field before the owner is known, too: it keeps its place. */
+export const OWNER_WIDTH = 222
+
 export function OwnerSelect({ owner, tab }: { owner: Owner; tab: Tab }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
@@ -17,6 +20,7 @@ export function OwnerSelect({ owner, tab }: { owner: Owner; tab: Tab }) {
   return (
     <Select
       label={t('owner')}
+      w={OWNER_WIDTH}
       placeholder={t('ownerPlaceholder')}
       searchable
       allowDeselect={false}

@@ -1,14 +1,26 @@
-/** What changed between two texts, word by word; signs and words beside the colours (CO-9, CO-23). */
+/** What changed between two texts, word by word or line by line; signs and words beside the colours (CO-9, CO-23). */
 import { Text, VisuallyHidden } from '@mantine/core'
-import { diffWordsWithSpace } from 'diff'
+import { diffLines, diffWordsWithSpace } from 'diff'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 import { Told } from './Told'
 
-export function WordDiff({ before, after }: { before: string; after: string }) {
+export function WordDiff({
+  before,
+  after,
+  byLine = false,
+}: {
+  before: string
+  after: string
+  /** For lists of what is one thing each, such as quotes. */
+  byLine?: boolean
+}) {
   const { t } = useTranslation('ui')
-  const parts = useMemo(() => diffWordsWithSpace(before, after), [before, after])
+  const parts = useMemo(
+    () => (byLine ? diffLines(lined(before), lined(after)) : diffWordsWithSpace(before, after)),
+    [before, after, byLine],
+  )
   if (before === after) return <Text c="dimmed">{t('diff.same')}</Text>
   return (
     <div className="text">
@@ -20,6 +32,9 @@ export function WordDiff({ before, after }: { before: string; after: string }) {
     </div>
   )
 }
+
+/** Ended by a line break, so that the last line of one list is the same as that line within another. */
+const lined = (text: string): string => (text === '' ? '' : `${text}\n`)
 
 function Changed({ as: Tag, label, text }: { as: 'del' | 'ins'; label: string; text: string }) {
   return (

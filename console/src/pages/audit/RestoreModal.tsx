@@ -1,5 +1,5 @@
 /** The preview of a restore, and the only place from where one is started (CO-53 to CO-57, CO-59). */
-import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core'
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -7,6 +7,8 @@ import type { FragmentOf, ResultOf } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { useWrite } from '../../api/useWrite'
 import { FaultNotice } from '../../ui/FaultNotice'
+import { isReason } from '../../ui/limit'
+import { LimitedArea } from '../../ui/LimitedText'
 import { Remote } from '../../ui/Remote'
 import { useFocusBack } from '../../ui/useFocusBack'
 import { PREVIEW, RESTORE, type ROW } from './documents'
@@ -101,29 +103,29 @@ function Confirm({
 }) {
   const { t } = useTranslation(['audit', 'ui'])
   const [reason, setReason] = useState('')
-  const given = reason.trim()
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (allowed && given !== '') onConfirm(given)
+        if (allowed && isReason(reason)) onConfirm(reason.trim())
       }}
     >
       <Stack>
-        <Textarea
+        <LimitedArea
+          of="reason"
           required
           autosize
           minRows={2}
           label={t('ui:reason')}
           description={t('ui:reasonHint')}
           value={reason}
-          onChange={(event) => setReason(event.currentTarget.value)}
+          onChange={setReason}
         />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             {t('ui:cancel')}
           </Button>
-          <Button type="submit" loading={busy} disabled={!allowed || given === ''}>
+          <Button type="submit" loading={busy} disabled={!allowed || !isReason(reason)}>
             {t('restore')}
           </Button>
         </Group>

@@ -11,6 +11,7 @@ import { Rows } from '../../ui/Rows'
 import { Sideways } from '../../ui/Sideways'
 import { Told } from '../../ui/Told'
 import { TraceLink } from '../../ui/TraceLink'
+import { shownDate } from '../../ui/validity'
 import { When } from '../../ui/When'
 import { REVIEW } from './documents'
 
@@ -91,9 +92,7 @@ function Row({ item: { entry, block } }: { item: Item }) {
             </Badge>
           )}
           {block.validTo !== null && (
-            <Text size="xs">
-              {t('review.until')} <When at={block.validTo} dateOnly />
-            </Text>
+            <Text size="xs">{t('ui:valid.until', { to: shownDate(block.validTo, block.toPrecision) })}</Text>
           )}
         </Group>
       </Table.Td>

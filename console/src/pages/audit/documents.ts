@@ -265,6 +265,7 @@ export const REVIEW = graphql(`
             standing
             stale
             validTo
+            toPrecision
             recordedAt
             modifierKind
             modifier {

@@ -36,9 +36,30 @@ it('names a relation that cannot return by its type and its other end', () => {
   ])
 })
 
-it('tells quotes without the ids of their sources', () => {
-  const after = { citations: [{ sourceId: 's', quote: 'It is 5433', role: 'supports', start: 0, end: 10 }] }
+it('tells quotes without the ids of their sources, and a role where it is not plain', () => {
+  const quote = { sourceId: 's', quote: 'It is 5433', role: 'supports', start: 0, end: 10 }
+  const after = { citations: [quote, { ...quote, role: 'corrects' }] }
   expect(changes(null, after)).toEqual([
-    { field: 'citations', before: '', after: '1 quote: It is 5433\n1 role: supports' },
+    { field: 'citations', before: '', after: '“It is 5433”\n“It is 5433” (corrects)' },
+  ])
+})
+
+it('tells the lines of a memo with what they rest on', () => {
+  const line = {
+    text: 'Answer shortly',
+    citations: [{ quote: 'be short', role: 'supports' }],
+    derivedFrom: [],
+  }
+  expect(changes(null, { lines: [line] })).toEqual([
+    { field: 'lines', before: '', after: 'Answer shortly\n  “be short”' },
+  ])
+})
+
+it('says words of the API in those of the reader', () => {
+  const word = (field: string, value: string) => (field === 'standing' ? `<${value}>` : undefined)
+  const before = { standing: 'settled', text: 'settled' }
+  expect(changes(before, { standing: 'disputed', text: 'disputed' }, word)).toEqual([
+    { field: 'text', before: 'settled', after: 'disputed' },
+    { field: 'standing', before: '<settled>', after: '<disputed>' },
   ])
 })

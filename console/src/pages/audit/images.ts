@@ -7,12 +7,16 @@ export const imageOf = (value: unknown): Image =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Image) : null
 
 /** The fields that differ; of what came or went, all that say something. Fields of the text come first. */
-export function changes(before: Image, after: Image): FieldChange[] {
+export function changes(before: Image, after: Image, word: Word = PLAIN): FieldChange[] {
   const fields = [...new Set([...Object.keys(after ?? {}), ...Object.keys(before ?? {})])]
   return fields
     .filter((field) => !LEFT_OUT.has(field) && (field !== 'position' || fields.length <= 2))
     .sort((one, other) => rank(one) - rank(other))
-    .map((field) => ({ field, before: said(field, before?.[field]), after: said(field, after?.[field]) }))
+    .map((field) => ({
+      field,
+      before: said(field, before?.[field], word),
+      after: said(field, after?.[field], word),
+    }))
     .filter((change) => change.before !== change.after)
 }
 
@@ -26,15 +30,49 @@ function rank(field: string): number {
   return place < 0 ? FIRST.length : place
 }
 
-function said(field: string, value: unknown): string {
+/** A word of the API in the language of the reader; undefined for a field or a value that has none. */
+export type Word = (field: string, value: string) => string | undefined
+
+const PLAIN: Word = () => undefined
+
+function said(field: string, value: unknown, word: Word): string {
   if (value === null || value === undefined) return ''
   if (field === 'blocks') return parts(value, 'text').join('\n\n')
   if (field === 'relations') return parts(value, 'type').join('\n')
-  if (typeof value !== 'object') return `${value as string | number | boolean}`
+  if (QUOTES.has(field))
+    return items(value)
+      .map((one) => quoted(one, word))
+      .join('\n')
+  if (field === 'lines')
+    return items(value)
+      .flatMap((one) => lineOf(one, word))
+      .join('\n')
+  if (typeof value === 'string') return word(field, value) ?? value
+  if (typeof value !== 'object') return `${value as number | boolean}`
   return lines('', value).join('\n')
 }
 
-/** A line for each value that says something: `1 quote: I went vegetarian`. */
+const QUOTES = new Set(['citations', 'evidence'])
+
+/** Whether each line of a field is one thing. */
+export const isList = (field: string): boolean => field === 'lines' || QUOTES.has(field)
+
+const items = (value: unknown): Image[] => (Array.isArray(value) ? value.map(imageOf) : [])
+
+/** `“I went vegetarian” (corrects)`; that a quote supports goes without saying. */
+function quoted(citation: Image, word: Word): string {
+  const { quote, role } = citation ?? {}
+  const text = typeof quote === 'string' && quote !== '' ? `“${quote}”` : '“…”'
+  return typeof role !== 'string' || role === 'supports' ? text : `${text} (${word('role', role) ?? role})`
+}
+
+/** A line of a memo, then the quotes that it rests on. */
+function lineOf(line: Image, word: Word): string[] {
+  const quotes = items(line?.citations).map((one) => `  ${quoted(one, word)}`)
+  return [typeof line?.text === 'string' ? line.text : '', ...quotes]
+}
+
+/** A line for each value that says something: `floor: 3`. */
 function lines(path: string, value: unknown): string[] {
   if (value === null || value === undefined || value === '') return []
   if (typeof value !== 'object') {

@@ -31,9 +31,12 @@ function named(target: FragmentOf<typeof TARGET> | null): string | undefined {
 
 function fromImages(before: unknown, after: unknown): string {
   for (const image of [imageOf(after), imageOf(before)])
-    for (const field of ['name', 'text', 'type'])
-      if (typeof image?.[field] === 'string') return short(image[field])
+    for (const word of [image?.name, image?.text, image?.type, firstLine(image?.lines)])
+      if (typeof word === 'string') return short(word)
   return ''
 }
+
+/** Of a memo. */
+const firstLine = (lines: unknown): unknown => (Array.isArray(lines) ? imageOf(lines[0])?.text : undefined)
 
 const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)

@@ -118,7 +118,6 @@ export const en = {
     block: 'Block',
     author: 'Last editor',
     trace: 'Sources',
-    until: 'valid to',
   },
   operation: {
     entry_create: 'Entry created',
@@ -268,7 +267,6 @@ export const zh: Same<typeof en> = {
     block: '文本块',
     author: '最后编辑者',
     trace: '来源',
-    until: '有效至',
   },
   operation: {
     entry_create: '创建条目',
