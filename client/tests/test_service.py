@@ -259,3 +259,22 @@ def test_times_keep_their_zone_and_must_have_one() -> None:
     result = TaskResult(task_id="t", state="FAILED", steps=[], ended_at=at.replace(tzinfo=None))
     with pytest.raises(ValueError, match="zone"):
         result.variables()
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    ("address", "token", "told"),
+    [
+        ("rootward.test", "rw_t", "begins with http"),
+        ("localhost:8000", "rw_t", "begins with http"),
+        ("http:///v1", "rw_t", "begins with http"),
+        ("", "rw_t", "begins with http"),
+        ("http://rootward.test", "rw_t\n", "end of its line"),
+        ("http://rootward.test", "rw_ö", "printable ASCII"),
+    ],
+)
+def test_an_address_or_a_token_that_cannot_be_one_is_told_before_anything_is_sent(
+    kind: type[Client | AsyncClient], address: str, token: str, told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        kind(address, token)

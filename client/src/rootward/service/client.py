@@ -46,6 +46,9 @@ class Client(ClientOperations, SyncSurface):
         sleep: waits between tries.
 
     Every operation raises `ServiceError` where the service does not do what was asked.
+
+    Raises:
+        ValueError: the address or the token cannot be one.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any, TypeVar
@@ -14,13 +15,39 @@ from rootward.service.retries import Retries
 T = TypeVar("T")
 
 
+def checked_address(base_url: str) -> str:
+    """Return the address of a service without the ``/`` at its end.
+
+    Raises:
+        ValueError: it is no address of a web server.
+
+    >>> checked_address("https://rootward.example/")
+    'https://rootward.example'
+    """
+    if not re.match(r"https?://[^/?#]", base_url):
+        raise ValueError("base_url begins with http:// or https://, such as https://rootward.example")
+    return base_url.rstrip("/")
+
+
+def checked_token(token: str) -> str:
+    """Return the token as it is.
+
+    Raises:
+        ValueError: no token is such a text.
+    """
+    if not (token.isascii() and token.isprintable()):
+        raise ValueError("a token is printable ASCII, rw_…: read it without the end of its line")
+    return token
+
+
 class Sender:
     """Sends calls and waits in the thread."""
 
     def __init__(
         self, base_url: str, token: str, http: httpx2.Client, retries: Retries, sleep: Callable[[float], None]
     ) -> None:
-        self._base_url, self._token, self._http, self._retries, self._sleep = base_url, token, http, retries, sleep
+        self._base_url, self._token = checked_address(base_url), checked_token(token)
+        self._http, self._retries, self._sleep = http, retries, sleep
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again where that is safe, and return what its answer means."""
@@ -50,7 +77,8 @@ class AsyncSender:
         retries: Retries,
         sleep: Callable[[float], Awaitable[None]],
     ) -> None:
-        self._base_url, self._token, self._http, self._retries, self._sleep = base_url, token, http, retries, sleep
+        self._base_url, self._token = checked_address(base_url), checked_token(token)
+        self._http, self._retries, self._sleep = http, retries, sleep
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, again where that is safe, and return what its answer means."""
@@ -73,8 +101,7 @@ def _request(base_url: str, token: str, call: Call[Any]) -> dict[str, Any]:
     headers = {"Accept": "application/json", "Authorization": f"Bearer {token}", **call.ask.headers}
     if call.content is not None:
         headers["Content-Type"] = "application/json"
-    url = f"{base_url.rstrip('/')}{call.path}"
-    return {"method": call.route.method, "url": url, "headers": headers, "content": call.content}
+    return {"method": call.route.method, "url": f"{base_url}{call.path}", "headers": headers, "content": call.content}
 
 
 def _reply(response: httpx2.Response) -> Reply:
