@@ -174,7 +174,8 @@ def _add(work: Work, op: UpdateSkillOverlay, overlay: NodeId) -> Done:
 def _replace(work: Work, op: UpdateSkillOverlay, old: LessonState) -> Done:
     text, origin = _text(op), _origin(work, op)
     rests_on = old.rests_on.union(_evidence(work, op, text, origin, already=old.rests_on))
-    if text == old.lesson.text and (work.actor.is_human or rests_on == old.rests_on):
+    retyped = work.actor.is_human and not op.citations  # his note would say the same once more
+    if text == old.lesson.text and (retyped or rests_on == old.rests_on):
         return Done(outcome=Outcome.NOOP, created=(old.lesson.id,))
     end_lesson(work, old)
     made = put_lesson(work, old.lesson.overlay_id, text, origin, rests_on, before=old.lesson)

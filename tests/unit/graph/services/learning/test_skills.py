@@ -251,6 +251,22 @@ async def test_a_person_edits_deletes_and_restores_a_lesson(skilled: TeamWorld) 
     ]
 
 
+@pytest.mark.req("SK-18", "KN-64")
+async def test_a_person_lets_a_stale_lesson_cite_the_newer_version_of_what_was_said(skilled: TeamWorld) -> None:
+    world = skilled
+    said = await world.say(world.ops, "run the migrations first", external_id="rule")
+    first = made(await apply(world, lesson("deploy", RULE, cite(said, "migrations first"))))
+    newer = await world.say(world.ops, "run the migrations first, please", external_id="rule")
+    (view,) = (await overlays(world, world.ben))["deploy"].lessons
+    assert view.support.stale
+    how: dict[str, Any] = {"by": world.ana, "kb": channel_base(world)}
+    assert outcomes(await apply(world, replace_lesson("deploy", first, RULE), **how)) == ["noop"]
+    again = replace_lesson("deploy", first, RULE, cite(newer, "migrations first"))
+    assert outcomes(await apply(world, again, **how)) == ["accepted"]
+    (view,) = (await overlays(world, world.ben))["deploy"].lessons
+    assert (view.support.stale, view.node.text, view.node.version) == (False, RULE, 2)
+
+
 @pytest.mark.req("SK-16", "SK-18")
 async def test_a_lesson_that_has_no_room_any_more_does_not_come_back(skilled: TeamWorld) -> None:
     world = skilled
