@@ -122,6 +122,8 @@ def _read(given: Any, name: str) -> Operation:
         raise refuse("SCHEMA_INVALID", "an operation is a JSON object with a field op")
     if "op" not in given:
         raise refuse("SCHEMA_INVALID", "the field op is missing", field="op")
+    if not isinstance(given["op"], str):
+        raise refuse("SCHEMA_INVALID", "the field op is a text", field="op")
     if name not in KINDS:
         raise refuse("UNKNOWN_OPERATION", f"op is one of {', '.join(KINDS)}")
     if any(word.casefold() in NUMERIC_WORDS for word in _keys(given)):
