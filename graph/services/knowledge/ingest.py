@@ -132,6 +132,7 @@ def _spoken_by(principal: Principal, message: IncomingMessage) -> IncomingMessag
 
 async def _begin(cmd: Command, conversation_id: NodeId, messages: Sequence[IncomingMessage]) -> _Batch:
     channel_id = (await conversation_of(cmd.writer, conversation_id)).channel_id
+    await cmd.writer.lock([channel_id, conversation_id])  # both change, and a lock brings what it locks
     channel = await hold_channel(cmd.writer, channel_id)
     may_report(cmd, channel)
     conversation = await conversation_of(cmd.writer, conversation_id)

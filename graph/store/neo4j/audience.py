@@ -10,7 +10,7 @@ from graph.model.access import Audience
 from graph.model.errors import BadState
 from graph.model.ids import NodeId
 from graph.store.neo4j.counters import Counters, row_key
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.driver import ONE_WAY, Runner
 from graph.store.neo4j.find import ANY_TAG, tag_key
 from graph.store.neo4j.pending import Pending, is_alone
 from graph.store.neo4j.visible import Interned, interned
@@ -30,6 +30,13 @@ _STATE = (
 )
 
 
+LOCKED = (
+    "UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id SET n.lock = 0 "
+    f"WITH n RETURN collect({_STATE}) AS states"
+)
+"""Locks the nodes `$ids` that are there, so that they stay as they are, and gives their states."""
+
+
 class States:
     """What one transaction knows because it wrote it: nobody else can change those nodes before it ends."""
 
@@ -47,12 +54,16 @@ class States:
             self._known[id] = {**self._known[id], **facts}
 
     def admitted(self, states: Iterable[State]) -> None:
-        """Note the audiences that were written."""
+        """Note states as they were written, or read under a lock."""
         self._known.update((NodeId(state["id"]), state) for state in states)
 
     def known(self) -> Set[NodeId]:
         """Return the nodes whose states are known."""
         return self._known.keys()
+
+    def now(self, id: NodeId) -> State | None:
+        """Return the state of a node, if it is known."""
+        return self._known.get(id)
 
     def has_guard(self, id: NodeId) -> bool:
         """True if a guard is known to be there."""
@@ -72,10 +83,8 @@ class States:
         wanted = set(ids)
         unknown = sorted(wanted - self._known.keys())
         if unknown:
-            rows = await table(
-                runner, "UNWIND $ids AS id MATCH (n:Node {id: id}) SET n.lock = 0 WITH n", _STATE, ids=unknown
-            )
-            self.admitted(state for (state,) in rows)
+            ((states,),) = await runner.run(ONE_WAY + LOCKED, ids=unknown)
+            self.admitted(states)
         return {id: self._known[id] for id in wanted if id in self._known}
 
 
@@ -100,11 +109,9 @@ async def admit(
     return {NodeId(state["id"]): state for state in after}
 
 
-async def withdraw(runner: Runner, counters: Counters, states: States, pending: Pending, ids: Sequence[NodeId]) -> None:
-    """Remove the audience rows of nodes that go; their properties go with the nodes."""
-    found = await states.of(runner, ids)
-    _replace_rows(counters, pending, list(found.values()), [])
-    states.forget(ids)
+def withdraw(counters: Counters, pending: Pending, gone: Sequence[State]) -> None:
+    """Let the audience rows of nodes that went be removed, given the states that they had."""
+    _replace_rows(counters, pending, gone, [])
 
 
 async def arrive(runner: Runner, counters: Counters, states: States, pending: Pending, ids: Sequence[NodeId]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from graph.model.edges import Edge
 from graph.model.ids import NodeId
 from graph.store.neo4j import names
+from graph.store.neo4j.driver import ONE_WAY
 from graph.store.neo4j.encoding import Properties
 from graph.store.neo4j.links import encode_edge
 from graph.store.neo4j.rows import map_of, values_of
@@ -39,18 +40,18 @@ _AUD = (
 _COUNTER = "MERGE (c:Counter {key: row[0]}) ON CREATE SET c.n = 0 SET c.lock = 0"
 
 _BEFORE_LINKS = (
-    "UNWIND $nodes AS row CREATE (n:$(row[0])) SET n = row[1]",
+    "UNWIND $nodes AS row CREATE (n:$(row[0])) SET n += row[1]",
     "UNWIND $ends AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder",
     f"UNWIND $patches AS row {_NODE} AND NOT n:Placeholder SET n += row[1]",
     f"UNWIND $facts AS row {_NODE} SET n += row[1]",
-    f"UNWIND $fresh AS star {_STAR} CREATE (a)-[r:$(star[1])]->(b) SET r = row[1]",
+    f"UNWIND $fresh AS star {_STAR} CREATE (a)-[r:$(star[1])]->(b) SET r += row[1]",
 )
 _AFTER_LINKS = (
     "UNWIND $clauses AS row MERGE (c:Clause {id: row.id}) ON CREATE SET c = row",
     f"UNWIND $gone AS row {_AUD} DELETE a",
-    f"UNWIND $come AS row CREATE (a:Aud) SET a = {map_of(AUDIENCE_ROW)}",
-    f"UNWIND $several AS row CREATE (a:Aud:AudSeveral) SET a = {map_of(AUDIENCE_ROW)}",
-    "UNWIND $newTexts AS row CREATE (t:$(row[0])) SET t = row[2]",
+    f"UNWIND $come AS row CREATE (a:Aud) SET a += {map_of(AUDIENCE_ROW)}",
+    f"UNWIND $several AS row CREATE (a:Aud:AudSeveral) SET a += {map_of(AUDIENCE_ROW)}",
+    "UNWIND $newTexts AS row CREATE (t:$(row[0])) SET t += row[2]",
     "UNWIND $texts AS row MERGE (t:Text {id: row[2].id}) SET t = row[2], t:$(row[0]) REMOVE t:$(row[1])",
     f"UNWIND $counters AS row {_COUNTER} WITH c, row SET c.n = c.n + row[1]",
 )
@@ -68,7 +69,7 @@ def statement(types: tuple[str, ...]) -> str:
         f"UNWIND $links.{type} AS row {_ENDS} MERGE (a)-[r:{type} {{key: row[2]}}]->(b) SET r = row[3]"
         for type in types
     ]
-    return "replan=skip " + " ".join(f"CALL () {{ {part} }}" for part in (*_BEFORE_LINKS, *links, *_AFTER_LINKS))
+    return ONE_WAY + " ".join(f"CALL () {{ {part} }}" for part in (*_BEFORE_LINKS, *links, *_AFTER_LINKS))
 
 
 Identity = tuple[str, ...]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from graph.model.ids import NodeId
+from graph.store.neo4j.audience import LOCKED, State, States
 from graph.store.neo4j.counters import Counters, text_keys
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.driver import ONE_WAY, Runner, table
 from graph.store.neo4j.facts import decode_sort, encode_sort
 from graph.store.neo4j.pending import Pending
 from graph.store.neo4j.schema import TEXT_LABELS
 from graph.store.neo4j.words import decode_words, encode_words, long_words, name_token
 from graph.store.query import TextIndex, TextRow
-
-State = Mapping[str, Any]
-"""Guard and audience of a node as they are stored, see `graph.store.neo4j.audience`."""
 
 _SPAN_DIGITS = 12
 
@@ -25,6 +24,16 @@ TEXT = "[properties(n), n:Text]"
 
 _REQUIRED = ("id", "index", "guard", "item", "part", "pool", "words", "sort")
 _COUNTED_BY = ("id", "index", "guard", "part", "pool", "clauses", "place")
+
+_COUNTED = f"t {{{', '.join(f'.{name}' for name in _COUNTED_BY)}}}"
+_BY_ID = "UNWIND $keys AS key MATCH (t:Text) USING INDEX SEEK t:Text(id) WHERE t.id = key"
+_BY_GUARD = "UNWIND $ids AS id MATCH (t:Text) USING INDEX SEEK t:Text(guard) WHERE t.guard = id"
+_FIND = f"RETURN collect({_COUNTED}) AS texts"
+_REMOVE = f"WITH t, {_COUNTED} AS text DELETE t RETURN collect(text) AS texts"
+REMOVED = f"{_BY_GUARD} {_REMOVE}"
+"""Removes the texts that hang on the nodes `$ids`, and gives what `uncount` needs of them."""
+
+_WITH_GUARDS = f"{ONE_WAY}CALL () {{ {LOCKED} }} CALL () {{ {_BY_ID} {_FIND} }} RETURN states, texts"
 
 EXCLUDING = "x"
 """Token of texts that some viewers may not see whatever they pass."""
@@ -65,7 +74,7 @@ async def index(
     counters: Counters,
     pending: Pending,
     texts: Sequence[TextRow],
-    audiences: Mapping[NodeId, State],
+    states: States,
     *,
     new_guards: Collection[NodeId],
 ) -> None:
@@ -76,43 +85,42 @@ async def index(
         counters: of the transaction.
         pending: of the transaction; holds none of these texts.
         texts: to be written.
-        audiences: of those of their guards that are there.
+        states: of the transaction.
         new_guards: guards on which no text hangs, so that those named after them need not be looked for.
     """
     rows = {text.id: text for text in texts}
     named = {id for id, text in rows.items() if text.guard in new_guards and id.startswith(f"{text.guard}#")}
-    looked_for = rows.keys() - named
-    there = await _uncount(runner, counters, "t.id IN $keys", looked_for) if looked_for else ()
-    pending.new_texts.update(rows.keys() - {row["id"] for row in there})
-    written = [_properties(text, audiences.get(text.guard)) for text in rows.values()]
+    unknown, looked_for = {text.guard for text in texts} - states.known(), rows.keys() - named
+    if unknown or looked_for:
+        ((found, there),) = await runner.run(_WITH_GUARDS, ids=sorted(unknown), keys=sorted(looked_for))
+        states.admitted(found)
+        pending.new_texts.update(rows.keys() - {row["id"] for row in uncount(counters, there)})
+    else:
+        pending.new_texts.update(rows)
+    written = [_properties(text, states.now(text.guard)) for text in rows.values()]
     _count(counters, written, by=1)
     for row in written:
-        own = TEXT_LABELS[TextIndex(row["index"])]
-        others = [label for label in TEXT_LABELS.values() if label != own]
-        properties = {name: value for name, value in row.items() if value is not None}
-        pending.texts[row["id"]] = (["Text", own], others, properties)
+        own, others = _labels(row["index"])
+        pending.texts[row["id"]] = (own, others, row)
 
 
 async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -> None:
     """Remove texts by id."""
     keys = sorted(set(text_ids))
     if keys:
-        await _uncount(runner, counters, "t.id IN $keys", keys)
-        await runner.run("UNWIND $keys AS key MATCH (t:Text {id: key}) DELETE t", keys=keys)
-
-
-async def unindex_guards(runner: Runner, counters: Counters, guards: Sequence[NodeId]) -> None:
-    """Remove the texts that hang on these guards."""
-    if await _uncount(runner, counters, "t.guard IN $keys", guards):
-        await runner.run("UNWIND $keys AS key MATCH (t:Text {guard: key}) DELETE t", keys=list(guards))
+        ((gone,),) = await runner.run(f"{ONE_WAY}{_BY_ID} {_REMOVE}", keys=keys)
+        uncount(counters, gone)
 
 
 async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId, State]) -> None:
     """Bring the texts of these guards in step with audiences that were just written."""
-    found = await _uncount(runner, counters, "t.guard IN $keys", audiences) if audiences else ()
+    if not audiences:
+        return
+    ((there,),) = await runner.run(f"{ONE_WAY}{_BY_GUARD} {_FIND}", ids=sorted(audiences))
+    found = uncount(counters, there)
     if not found:
         return
-    rows = [{**row, **_seen_by(row, audiences.get(NodeId(row["guard"])))} for row in found]
+    rows = [{**row, **_seen_by(row["part"], row["pool"], audiences.get(NodeId(row["guard"])))} for row in found]
     _count(counters, rows, by=1)
     await runner.run(
         "UNWIND $rows AS row MATCH (t:Text {id: row.id}) SET t.clauses = row.clauses, t.place = row.place, "
@@ -137,8 +145,17 @@ def whole_texts(rows: Iterable[Sequence[Any]]) -> list[TextRow]:
     return [_text_row(text) for text, there in rows if there and all(text.get(name) is not None for name in _REQUIRED)]
 
 
+@cache
+def _labels(index: str) -> tuple[list[str], list[str]]:
+    """Return the labels that a text of an index has, and those that it has not."""
+    own = TEXT_LABELS[TextIndex(index)]
+    return ["Text", own], [label for label in TEXT_LABELS.values() if label != own]
+
+
 def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
+    """Return what is kept of a text; what it lacks is left out."""
     tokens = encode_words(text.words)
+    long = long_words(text.words, tokens)
     row = {
         "id": text.id,
         "index": text.index.value,
@@ -147,37 +164,35 @@ def _properties(text: TextRow, audience: State | None) -> dict[str, Any]:
         "part": text.part,
         "pool": text.pool,
         "words": tokens,
-        "long": long_words(text.words, tokens) or None,
         "length": len(text.words),
         "sort": (sort := encode_sort(text.sort_at, text.id)),
         "span": span_of(sort),
+        **_seen_by(text.part, text.pool, audience),
     }
-    return {**row, **_seen_by(row, audience)}
+    return {**row, "long": long} if long else row
 
 
-def _seen_by(row: Mapping[str, Any], audience: State | None) -> dict[str, Any]:
+def _seen_by(part: str, pool: str, audience: State | None) -> dict[str, Any]:
     """Return what the index filters by: clauses and excluded viewers, part, pool and workspace."""
-    facts = audience or {}
-    workspace, clauses, excluded = facts.get("guardWorkspace"), facts.get("audClauses"), facts.get("audExcluded")
-    place = [part_token(row["part"]), pool_token(row["pool"])]
+    if audience is None:
+        return {"clauses": "", "place": _place(part, pool, None, ())}
+    workspace, clauses, excluded = audience["guardWorkspace"], audience["audClauses"], audience["audExcluded"]
+    seen = {"clauses": " ".join(map(clause_token, clauses or ())), "place": _place(part, pool, workspace, excluded)}
+    return seen if workspace is None else {**seen, "workspace": workspace}
+
+
+def _place(part: str, pool: str, workspace: str | None, excluded: Sequence[str] | None) -> str:
+    place = [part_token(part), pool_token(pool)]
     if workspace is not None:
         place.append(workspace_token(workspace))
     if excluded:
         place += [EXCLUDING, *map(excluded_token, excluded)]
-    return {"clauses": " ".join(map(clause_token, clauses or [])), "place": " ".join(place), "workspace": workspace}
+    return " ".join(place)
 
 
-async def _uncount(
-    runner: Runner, counters: Counters, condition: str, keys: Iterable[str]
-) -> Sequence[Mapping[str, Any]]:
-    """Take the texts that fit out of their counters, and return them."""
-    rows = await table(
-        runner,
-        f"MATCH (t:Text) WHERE {condition}",
-        f"t {{{', '.join(f'.{name}' for name in _COUNTED_BY)}}}",
-        keys=sorted(keys),
-    )
-    found = [row for (row,) in rows if None not in row.values()]  # whoever removes a text takes it out himself
+def uncount(counters: Counters, there: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Take texts out of their counters, and return them; those that another transaction removed it takes out itself."""
+    found = [row for row in there if None not in row.values()]
     _count(counters, found, by=-1)
     return found
 

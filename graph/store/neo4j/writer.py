@@ -19,7 +19,7 @@ from graph.model.time import Millis
 from graph.store.neo4j import audience, jobs, names, pending, texts
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
-from graph.store.neo4j.driver import InTransaction, table
+from graph.store.neo4j.driver import ONE_WAY, InTransaction, table
 from graph.store.neo4j.encoding import (
     columns,
     decode_node,
@@ -43,7 +43,7 @@ _READ_WITH_LOCK = 100
 """So many nodes are read with the statement that locks them."""
 
 
-_GONE = "UNWIND $ids AS id MATCH (n:Node {id: id})"
+_GONE = "UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id"
 
 
 class Neo4jWriter(Neo4jReader):
@@ -95,7 +95,7 @@ class Neo4jWriter(Neo4jReader):
             await self._flush_nodes()
         found, texted = (
             await self._runner.run(
-                "CALL () { UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
+                f"{ONE_WAY}CALL () {{ UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
                 "SET n.lock = 0 RETURN collect(id) AS there } "
                 "CALL () { UNWIND $ids AS id MATCH (t:Text) USING INDEX SEEK t:Text(guard) WHERE t.guard = id "
                 "RETURN collect(DISTINCT id) AS texted } RETURN there, texted",
@@ -146,12 +146,13 @@ class Neo4jWriter(Neo4jReader):
         if not gone:
             return
         await self._flush_nodes()
-        await audience.withdraw(self._runner, self._counters, self._states, self._pending, gone)  # locks them
+        ((states, hanging),) = await self._runner.run(_deletion(), ids=gone)
+        audience.withdraw(self._counters, self._pending, states)
+        texts.uncount(self._counters, hanging)
+        self._states.forget(gone)
         self._created.difference_update(gone)
         self._read.clear()
         self._guards.clear()
-        await texts.unindex_guards(self._runner, self._counters, gone)
-        await self._runner.run(_deletion(), ids=gone)
 
     async def link(self, edges: Sequence[Edge]) -> None:
         self._pending.link(edges)
@@ -193,9 +194,8 @@ class Neo4jWriter(Neo4jReader):
         guards = {text.guard for text in texts_}
         if self._pending.touches(guards - self._states.known()) or any(t.id in self._pending.texts for t in texts_):
             await self._flush_nodes()
-        audiences = await self._states.of(self._runner, guards)
         fresh = (guards & self._created) - self._texted
-        await texts.index(self._runner, self._counters, self._pending, texts_, audiences, new_guards=fresh)
+        await texts.index(self._runner, self._counters, self._pending, texts_, self._states, new_guards=fresh)
         self._texted |= guards
 
     def _waiting_texts(self, guards: Collection[NodeId]) -> bool:
@@ -384,14 +384,19 @@ class Neo4jWriter(Neo4jReader):
 
 @cache
 def _deletion() -> str:
-    """Remove nodes with the links that start at them; of one to which others link still a placeholder stays."""
+    """Remove nodes with their texts and the links that start at them; give their states and the texts that went.
+
+    Of a node to which others link still a placeholder stays.
+    """
     labels = ":".join(names.all_labels())
     parts = (
-        f"{_GONE}-[r]->() DELETE r",
-        f"{_GONE} WHERE EXISTS {{ (n)<--() }} SET n = {{id: id}} REMOVE n:{labels} SET n:Placeholder",
-        f"{_GONE} WHERE NOT EXISTS {{ (n)<--() }} DELETE n",
+        audience.LOCKED,
+        texts.REMOVED,
+        f"{_GONE} MATCH (n)-[r]->() DELETE r",
+        f"{_GONE} AND EXISTS {{ (n)<--() }} SET n = {{id: id}} REMOVE n:{labels} SET n:Placeholder",
+        f"{_GONE} AND NOT EXISTS {{ (n)<--() }} DELETE n",
     )
-    return " ".join(f"CALL () {{ {part} }}" for part in parts)
+    return ONE_WAY + " ".join(f"CALL () {{ {part} }}" for part in parts) + " RETURN states, texts"
 
 
 def _kind(id: NodeId) -> KindSpec:
