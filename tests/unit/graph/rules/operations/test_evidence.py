@@ -10,6 +10,7 @@ import pytest
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import SourceKind
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
+from graph.rules.operations.evidence import distinct_evidence
 from graph.rules.operations.state import cited_of
 from tests.support.desk import AGENT, ANA, ATLAS, DREAMING, HUMAN, Desk, base
 from tests.support.operations import add, block, cite, create, delete, edit, on_entry
@@ -179,6 +180,15 @@ def test_distinct_evidence_is_counted_whatever_its_order(desk: Desk) -> None:
     for number, order in enumerate(permutations(quotes)):
         cited = [cite(source, quotes[source]) for source in order]
         assert desk.code(add(entry, block(f"Bills late, as pattern {number} says.", *cited, **induced))) == "accepted"
+
+
+@pytest.mark.req("DR-63")
+def test_a_further_version_makes_no_further_source_of_two_with_equal_text(desk: Desk) -> None:
+    first = desk.source("The invoice was late again.")
+    edited = desk.source("April's bill came a week late.", series=first, version=2)
+    others = [desk.source("May's bill was late too.") for _ in range(2)]
+    sources = [desk.state.sources[source] for source in (first, edited, *others)]
+    assert distinct_evidence(sources) == 2  # though there are three sources, and three texts
 
 
 @pytest.mark.req("DR-48")
