@@ -7,14 +7,19 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
+from typing import BinaryIO, Final
 
 from graph.model.errors import StoreUnavailable
 from graph.rules.audit_anchors import SealedAnchor
 
+_LOOKED_AT: Final = 1_048_576
+"""Bytes at the end of the file in which a line is looked for."""
+
 
 class AnchorFile:
-    """Appends each anchor and syncs; an anchor whose line is the file's last already is not written again."""
+    """Appends each anchor and syncs; an anchor whose line is among the file's last ones is not written again."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,17 +41,13 @@ class AnchorFile:
     def _append(self, line: bytes) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a+b") as file:
-            if not self._ends_with(line):
+            if line not in _tail(file):
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
 
-    def _ends_with(self, line: bytes) -> bool:
-        data = self._path.read_bytes() if self._path.stat().st_size < len(line) else _tail(self._path, len(line))
-        return data == line
 
-
-def _tail(path: Path, size: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(-size, os.SEEK_END)
-        return file.read()
+def _tail(file: BinaryIO) -> Collection[bytes]:
+    """Return the last lines of a file, whole ones."""
+    file.seek(-min(_LOOKED_AT, file.seek(0, os.SEEK_END)), os.SEEK_END)
+    return frozenset(file.read().splitlines(keepends=True))

@@ -29,6 +29,8 @@ from graph.store.port import Writer
 from graph.store.query import And, By, Eq, Find, Range
 
 ANCHORS = SystemScope(reason="binding the heads of all pools")
+_CATCH_UP = 20
+"""So many anchors are published anew at the start of a process: those that were made while none ran are among them."""
 
 
 class AnchorSink(Protocol):
@@ -73,18 +75,33 @@ async def keep_anchoring(
     sink: AnchorSink | None = None,
     on_fault: Callable[[RootwardError], Awaitable[None]] | None = None,
 ) -> None:
-    """Anchor every workspace every `minutes` until cancelled; a fault is told and tried again at the next turn."""
+    """Anchor every workspace every `minutes` until cancelled; a fault is told and tried again at the next turn.
+
+    What is anchored on demand, or by a deletion, is published at the next turn, at most a minute later.
+    """
+    published: dict[WorkspaceId, int] = {}
     while True:
         try:
             for workspace in await workspaces(deps):
-                made = await anchor_if_due(deps, workspace, minutes)
-                if made is not None and sink is not None:
-                    await sink.publish(made)
+                await anchor_if_due(deps, workspace, minutes)
+                if sink is not None:
+                    for made in await _unpublished(deps, workspace, published.get(workspace)):
+                        await sink.publish(made)
+                        published[workspace] = made.seq
         except RootwardError as error:
             deps.figures.count("anchor_failed", code=error.wire_code)
             if on_fault is not None:
                 await on_fault(error)
         await deps.clock.sleep(min(minutes, 1) * 60)
+
+
+async def _unpublished(deps: Deps, workspace: WorkspaceId, last: int | None) -> Sequence[SealedAnchor]:
+    """Return the anchors behind the last that this process published, oldest first; at its start the newest ones."""
+    where = And((Eq("workspace", workspace), Range("seq", low=1 if last is None else last + 1)))
+    query = Find(kind=Anchor, where=where, order=By("seq", descending=True), first=_CATCH_UP if last is None else None)
+    async with deps.store.reading() as reader:
+        found = (await reader.find(ANCHORS, query)).nodes
+    return [sealed_anchor(node) for node in reversed(found)]
 
 
 async def workspaces(deps: Deps) -> Sequence[WorkspaceId]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,12 +23,19 @@ from graph.rules.audit_following import ChainBreak
 from graph.services.access.commands import command
 from graph.services.access.provisioning import create_person
 from graph.services.access.session import read
-from graph.services.knowledge.anchors import anchor_if_due, anchor_now, anchors, verify_anchor_chain
+from graph.services.knowledge.anchors import (
+    anchor_if_due,
+    anchor_now,
+    anchors,
+    keep_anchoring,
+    verify_anchor_chain,
+)
 from graph.services.knowledge.audit_verify import AuditVerification, verify_audit
 from graph.services.knowledge.erasure import erase_source
 from graph.store.port import Writer
 from graph.store.query import And, By, Eq, Find
 from tests.support.clock import FakeClock
+from tests.support.held_clock import HeldClock
 from tests.support.operations import apply, block, cite, create
 from tests.support.world import TeamWorld
 
@@ -235,6 +244,44 @@ async def test_a_published_anchor_lets_the_offline_verifier_find_a_cut_tail(
     assert "BROKEN at seq 5" in capsys.readouterr().out
     with pytest.raises(StoreUnavailable):
         await AnchorFile(export / "below a file").publish(made)
+
+
+class Kept:
+    """Keeps numbers of anchors; refuses as often as it is told to."""
+
+    def __init__(self) -> None:
+        self.seqs: list[int] = []
+        self.refusals = 0
+
+    async def publish(self, anchor: SealedAnchor) -> None:
+        if self.refusals:
+            self.refusals -= 1
+            raise StoreUnavailable("the disk is full")
+        self.seqs.append(anchor.seq)
+
+
+@pytest.mark.req("AD-27")
+async def test_every_anchor_is_published_also_one_on_demand_and_one_that_failed_before(world: TeamWorld) -> None:
+    clock, kept = HeldClock(), Kept()
+    deps = replace(world.deps, clock=clock)
+    await filled(world)
+    await command(deps, world.caller(world.dan), anchor_now)
+    keeping = asyncio.create_task(keep_anchoring(deps, 15, sink=kept))
+    try:
+        await clock.somebody_sleeps()
+        assert kept.seqs == [1], "what was anchored before is published at the start"
+        for _ in range(2):
+            await command(deps, world.caller(world.dan), anchor_now)
+        for refusals, seqs in ((1, [1]), (0, [1, 2, 3]), (0, [1, 2, 3])):
+            kept.refusals = refusals
+            clock.advance(timedelta(minutes=1))
+            await clock.somebody_sleeps()
+            assert kept.seqs == seqs
+        clock.advance(timedelta(minutes=15))
+        await clock.somebody_sleeps()
+        assert kept.seqs == [1, 2, 3, 4]
+    finally:
+        keeping.cancel()
 
 
 @pytest.mark.req("AD-27")
