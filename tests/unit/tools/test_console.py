@@ -203,3 +203,9 @@ def test_what_is_built_stays_out_of_git() -> None:
     )
     assert ignored.returncode != 128, "not a git checkout"
     assert ignored.stdout.split() == built
+
+
+def test_the_lock_file_names_no_registry() -> None:
+    locked = (Places().console / "package-lock.json").read_text(encoding="utf-8")
+    assert '"integrity": "sha512-' in locked
+    assert '"resolved"' not in locked

@@ -88,7 +88,12 @@ function Facts({ found, onOpen }: { found: Found; onOpen: (id: string) => void }
       <Table.Tbody>
         <Fact name={t('column.target')}>
           <Told>{targetName(row)}</Told>{' '}
-          <Anchor component={Link} to={`${audit}?target=${encodeURIComponent(row.targetId)}`} size="sm">
+          <Anchor
+            component={Link}
+            underline="always"
+            to={`${audit}?target=${encodeURIComponent(row.targetId)}`}
+            size="sm"
+          >
             {t('allOfTarget')}
           </Anchor>
         </Fact>
