@@ -125,7 +125,7 @@ class ConsoleSettings(_Section):
 
 
 class AuditSettings(_Section):
-    """How often the heads of all chains are bound together (AD-27)."""
+    """How often the heads of all chains are bound together, and the file or the address to which that goes (AD-27)."""
 
     anchor_minutes: float = Field(default=15, gt=0, le=1_440)
     anchor_to: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from api.adapters.anchor_address import AnchorAddress
 from api.adapters.anchor_file import AnchorFile
 from api.adapters.credentials import from_environment
 from api.bootstrap import purge_kind, sandbox_rules
@@ -43,5 +44,8 @@ def make_worker(settings: Settings, deps: Deps) -> Worker:
 
 
 def anchor_sink(settings: Settings) -> AnchorSink | None:
-    """Return where anchors are kept outside the store, if the settings name a file."""
-    return AnchorFile(Path(settings.audit.anchor_to)) if settings.audit.anchor_to else None
+    """Return where anchors are kept outside the store, if the settings name an address or a file."""
+    place = settings.audit.anchor_to
+    if place.startswith(("http://", "https://")):
+        return AnchorAddress(place)
+    return AnchorFile(Path(place)) if place else None
