@@ -94,13 +94,14 @@ function Row({ of }: { of: Document }) {
 function LastError({ of }: { of: Document }) {
   const { t } = useTranslation('materials')
   const code = of.problem ?? of.connector.lastError
+  const words = of.problem === null ? of.connector.advice : of.reason
   if (code === null) return <>{t('noError')}</>
   return (
     <>
       <Code>{code}</Code>
-      {of.reason !== null && (
+      {words !== null && (
         <Text size="xs" component="div">
-          <Refusal code={code}>{of.reason}</Refusal>
+          <Refusal code={code}>{words}</Refusal>
         </Text>
       )}
     </>

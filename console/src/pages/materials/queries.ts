@@ -82,6 +82,7 @@ export const CONNECTED = graphql(`
             displayName
             lastSyncAt
             lastError
+            advice
           }
         }
       }
