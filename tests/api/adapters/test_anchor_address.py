@@ -12,7 +12,7 @@ from api.adapters.anchor_file import AnchorFile
 from api.cli.background import anchor_sink
 from api.settings import Settings
 from graph.model.errors import StoreUnavailable
-from graph.model.ids import NodeId, WorkspaceId
+from graph.model.ids import WorkspaceId
 from graph.model.time import Millis
 from graph.rules.audit_anchors import SealedAnchor, anchor
 from graph.rules.audit_chain import Head
@@ -21,7 +21,7 @@ URL = "https://keeper.test/anchors"
 
 
 def made() -> SealedAnchor:
-    heads = {NodeId("knb_1"): Head(seq=3, hash="a" * 64)}
+    heads = {"knb_1": Head(seq=3, hash="a" * 64)}
     return anchor(heads, Head(seq=0, hash=""), workspace=WorkspaceId("w"), recorded_at=Millis(1_000))
 
 
