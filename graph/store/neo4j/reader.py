@@ -13,7 +13,7 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
 from graph.store.neo4j.conditions import relationship_types
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.driver import ONE_WAY, Runner, table
 from graph.store.neo4j.encoding import columns, decode_node, is_whole
 from graph.store.neo4j.facts import GUARD, whole_guards
 from graph.store.neo4j.links import whole_edges
@@ -40,7 +40,7 @@ class Neo4jReader:
         passed = await self._passed(scope, len(wanted))
         rows = await table(
             self._runner,
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) "
+            f"{_kept(scope)}UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) "
             f"WHERE {visible.seen(scope, passed=bool(passed))}",
             columns(*kinds),
             ids=wanted,
@@ -97,7 +97,8 @@ class Neo4jReader:
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
         rows = await table(
             self._runner,
-            "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) WHERE n.guardKind IS NOT NULL",
+            f"{ONE_WAY}UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) "
+            "WHERE n.guardKind IS NOT NULL",
             GUARD,
             ids=list(dict.fromkeys(ids)),
         )
@@ -141,6 +142,11 @@ class Neo4jReader:
             return {}
         clauses = await self._clauses_of(scope)
         return {"passed": clauses} if len(clauses) <= find.MANY_CLAUSES else {}
+
+
+def _kept(scope: Scope) -> str:
+    """Return what begins a look-up by id: what is asked about a viewer looks for clauses as well."""
+    return ONE_WAY if isinstance(scope, SystemScope) else ""
 
 
 def _end(scope: Scope, variable: str, *, passed: bool) -> str:

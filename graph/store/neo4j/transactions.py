@@ -39,6 +39,9 @@ _PASS_WITH_RECEIPT = (
 )
 
 
+_ATTEMPT = "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = $id AND n:Receipt RETURN n.attempt"
+
+
 class _Unknown(Exception):
     """The connection broke after the commit was sent."""
 
@@ -134,7 +137,7 @@ class Transactions:
     async def _settle(self, run: _Run[T], tx_id: str) -> int | None:
         """Return the run whose commit arrived, or None if none has so far."""
         try:
-            rows = await self._reads.run("MATCH (n:Receipt {id: $id}) RETURN n.attempt", id=receipt_id(tx_id))
+            rows = await self._reads.run(_ATTEMPT, id=receipt_id(tx_id))
         except StoreUnavailable as gone:
             raise self._unknown() from gone.__cause__
         return next((attempt for (attempt,) in rows if attempt in run.results), None)

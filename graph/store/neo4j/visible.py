@@ -17,7 +17,7 @@ from graph.model import schema
 from graph.model.access import ALL_AGENTS, Audience, Clause, Scope, SystemScope, Viewer, narrowest
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.driver import ONE_WAY, Runner, table
 from graph.store.neo4j.facts import decode_rules, encode_rules
 
 NOTHING = "false"
@@ -66,9 +66,9 @@ def interned(workspace: str, pool: str | None, clause: Clause) -> Interned:
 
 
 AUDIENCES = (
-    "UNWIND $ids AS id MATCH (n:Node {id: id}) USING INDEX SEEK n:Node(id) WHERE n.audClauses IS NOT NULL "
+    f"{ONE_WAY}UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE n.audClauses IS NOT NULL "
     "WITH collect([n.id, n.audClauses, n.audExcluded]) AS found CALL (found) { UNWIND found AS row "
-    "UNWIND row[1] AS held WITH DISTINCT held MATCH (c:Clause {id: held}) "
+    "UNWIND row[1] AS held WITH DISTINCT held MATCH (c:Clause {id: held}) USING INDEX SEEK c:Clause(id) "
     "RETURN collect([c.id, c.rules]) AS clauses } RETURN found, clauses"
 )
 """Gives the audiences of nodes, and once what each of their clauses demands."""

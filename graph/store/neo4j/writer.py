@@ -219,7 +219,7 @@ class Neo4jWriter(Neo4jReader):
 
     async def _lock(self, ids: Sequence[NodeId]) -> None:
         """Lock nodes and, if they are few, remember them as they are now: whoever locks a node reads it next."""
-        held = "UNWIND $ids AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder SET n.lock = 0"
+        held = f"{ONE_WAY}UNWIND $ids AS id MERGE (n:Node {{id: id}}) ON CREATE SET n:Placeholder SET n.lock = 0"
         kinds = {spec.name for id in ids if (spec := schema.kind_of(id)) is not None}
         if not kinds or len(ids) > _READ_WITH_LOCK:
             await self._runner.run(held, ids=ids)
@@ -235,8 +235,7 @@ class Neo4jWriter(Neo4jReader):
         self._read.pop(id, None)
         reference = names.reference(spec.node, field)
         rows = await self._runner.run(
-            f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n WHERE n:{spec.name} "
-            f"SET {reference} = {reference} + $by RETURN {reference}",
+            f"{_held(spec)} SET {reference} = {reference} + $by RETURN {reference}",
             id=id,
             by=by,
         )
@@ -369,9 +368,7 @@ class Neo4jWriter(Neo4jReader):
         """Lock a node and return some of its fields as they are now."""
         declared = [names.field_of(spec.node, name) for name in fields]
         values = ", ".join(names.reference(spec.node, name) for name in fields)
-        rows = await self._runner.run(
-            f"MATCH (n:{spec.name} {{id: $id}}) SET n.lock = 0 WITH n WHERE n:{spec.name} RETURN [{values}]", id=id
-        )
+        rows = await self._runner.run(f"{_held(spec)} RETURN [{values}]", id=id)
         if not rows:
             raise NotFound
         found: list[Any] = rows[0][0]
@@ -380,6 +377,17 @@ class Neo4jWriter(Neo4jReader):
     def _taken(self, spec: KindSpec, fields: tuple[str, ...]) -> AlreadyExists:
         self.given_up = already_exists(spec.name, fields)
         return self.given_up
+
+
+def _held(spec: KindSpec) -> str:
+    """Return the start of a statement that locks the node `$id` and goes on if it is of a kind then.
+
+    The index of ids is of all nodes: looked for by its kind alone, a node is looked for among all of the kind.
+    """
+    return (
+        f"{ONE_WAY}MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = $id AND n:{spec.name} SET n.lock = 0 "
+        f"WITH n WHERE n:{spec.name}"
+    )
 
 
 @cache

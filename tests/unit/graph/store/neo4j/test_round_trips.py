@@ -16,19 +16,23 @@ ENTRY = WORLD.make_entry()
 
 
 class Noting(InTransaction):
-    """A server that has nothing and notes what it is asked.
+    """A server that gives the same for everything and notes what it is asked.
 
     Attributes:
         asked: the parameters of each statement, in order.
+        statements: the statements.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, gives: Any = ()) -> None:
         self.asked: list[dict[str, Any]] = []
+        self.statements: list[str] = []
+        self._gives = gives
 
     async def run(self, statement: str, /, **parameters: Any) -> list[list[Any]]:
         self.asked.append(parameters)
+        self.statements.append(statement)
         _, _, given = statement.rpartition("RETURN ")
-        return [[[] for _ in given.split(", ")]]
+        return [[self._gives for _ in given.split(", ")]]
 
 
 @pytest.fixture
@@ -68,6 +72,15 @@ async def test_a_new_node_with_all_that_belongs_to_it_takes_two(writer: Neo4jWri
     await writer.index([WORLD.text_for(ENTRY, "red tea", id=f"{ENTRY.id}#name")])
     await writer.flush()
     assert len(server.asked) == 2, "whether it is there, and all of it"
+
+
+async def test_one_node_is_looked_for_by_its_id_and_not_among_all_of_its_kind() -> None:
+    counting, changing = Noting(gives=3), Noting()
+    assert await Neo4jWriter(counting).increment(ENTRY.id, "current_version") == 3
+    await Neo4jWriter(changing).patch(ENTRY.id, {"name": "tea"})
+    for server in (counting, changing):
+        (asked,) = server.statements
+        assert "USING INDEX SEEK n:Node(id)" in asked
 
 
 def test_parameters_show_nothing_of_themselves() -> None:
