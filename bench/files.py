@@ -12,7 +12,7 @@ import asyncio
 import json
 from itertools import count
 
-from bench._engines import DATABASE, EMBEDDED, Engine, engines
+from bench._engines import DATABASE, EMBEDDED, NEO4J, Engine, engines
 from bench._table import Goal, Table, Timing, arguments, at_once, scaled, timed
 from graph.model.errors import WorkspaceRefused
 from graph.model.ids import NodeId
@@ -32,6 +32,8 @@ from tests.support.world import TeamWorld
 
 BYTES, WRITERS, PATH = 4_096, 20, "notes/style.md"
 GOAL = Goal(most_ratio=2)
+WARM_UP = {EMBEDDED: 12, NEO4J: 100}
+"""Writes that do not count: from the twelfth on the history is full, and a Java machine compiles what runs often."""
 
 
 class Desk:
@@ -101,7 +103,7 @@ async def measure(engine: Engine, rounds: int, table: Table) -> None:
         nonlocal tag
         tag = await desk.write(tag)
 
-    time = await timed(one, rounds, warm_up=12)  # the history is full from then on
+    time = await timed(one, rounds, warm_up=WARM_UP[engine.name])
     bare = await (_bare_sqlite(engine, rounds) if engine.name == EMBEDDED else _bare_neo4j(engine, rounds))
     table.add(f"one write, {engine.name}", time, of="bare durable transaction", reference=bare, goal=GOAL)
     await _together(engine, desk, max(2, rounds // 100), time, table)
@@ -157,7 +159,7 @@ async def _bare_neo4j(engine: Engine, rounds: int) -> Timing:
             await (await transaction.run(query, rows=_rows(next(numbers)))).consume()
             await transaction.commit()
 
-    return await timed(write, rounds, warm_up=3)
+    return await timed(write, rounds, warm_up=WARM_UP[NEO4J])
 
 
 def _rows(number: int) -> list[list[str]]:

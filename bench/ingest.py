@@ -20,7 +20,7 @@ from graph.services.knowledge.ingest import ingest_messages
 from tests.support.world import TeamWorld
 
 MESSAGES, BATCH = {EMBEDDED: 50_000, NEO4J: 20_000}, 500
-WARM_UP = {EMBEDDED: 5, NEO4J: 20}
+WARM_UP = {EMBEDDED: 5, NEO4J: 60}
 """Batches that do not count; a Java machine compiles what runs often only after it has run often."""
 GOALS = {EMBEDDED: Goal(least_a_second=5_000), NEO4J: Goal(least_a_second=1_500)}
 
@@ -30,7 +30,7 @@ async def measure(engine: Engine, scale: float, table: Table) -> None:
     world = await TeamWorld(engine.deps).make()
     host, conversation = world.caller(world.host), await world.open(world.ops)
     rounds = scaled(MESSAGES[engine.name], scale, least=3 * BATCH) // BATCH
-    warm_up = max(1, min(WARM_UP[engine.name], rounds // 2))
+    warm_up = scaled(WARM_UP[engine.name], scale, least=1)
     prepared = iter(list(Talk(speakers=(world.ana, world.ben)).batches((rounds + warm_up) * BATCH, BATCH)))
 
     async def ingest() -> None:
