@@ -48,6 +48,7 @@ from graph.model.nodes.knowledge import KnowledgeBase, ModifierKind
 from graph.model.nodes.learning import DreamBatch, DreamRun, Progress, RunState, Stage, Trigger
 from graph.rules.operations.actors import ActorRules
 from graph.rules.pools import clause_of
+from graph.rules.unreadable import OTHER_TYPE
 from graph.services.access.commands import Command
 from graph.services.access.session import Session, read
 from graph.services.learning.material_tasks import (
@@ -122,7 +123,7 @@ async def learn_material(work: WorkContext) -> Json:
     try:
         source = await _with_text(work, source)
     except UnsupportedType as error:
-        return await _refused(work, source, error.wire_code, str(error.details.get("reason", "unknown")))
+        return await _refused(work, source, error.wire_code, str(error.details.get("reason", OTHER_TYPE)))
     task = _Task(
         work=work,
         source=source,

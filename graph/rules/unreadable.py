@@ -9,9 +9,12 @@ from typing import Any, Final
 UNREADABLE: Final = "unreadable"
 """Key of the reason in the `meta` of a source that could not be read."""
 
+OTHER_TYPE: Final = "unknown"
+"""The reason of a file of another type than those from which text is read."""
+
 WHY: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "unknown": "text is read from plain text, Markdown, HTML, CSV, JSON, PDF and DOCX; convert the file",
+        OTHER_TYPE: "text is read from plain text, Markdown, HTML, CSV, JSON, PDF and DOCX; convert the file",
         "damaged": "the file is damaged; save it anew and submit it again",
         "encrypted": "the file is protected by a password; submit it without",
         "too_large": "the file holds too much text; submit it in parts",
@@ -29,7 +32,7 @@ def why(reason: str | None) -> str | None:
     >>> why("encrypted")
     'the file is protected by a password; submit it without'
     """
-    return None if reason is None else WHY.get(reason, WHY["unknown"])
+    return None if reason is None else WHY.get(reason, WHY[OTHER_TYPE])
 
 
 def unreadable(meta: Any) -> str | None:

@@ -20,6 +20,7 @@ mutation($owner: ID!, $kb: ID!, $file: Upload!) {
 """
 RETRY = "mutation($id: ID!) { retryLearning(materialId: $id) { id state contentHash source { downloadPath } } }"
 PDF = pdf("The kiln is lit on 3 June.")
+SCAN = pdf("")
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
 
@@ -33,6 +34,11 @@ async def test_18_file_survives(stage: Stage) -> None:
     # Then its state is queued and its bytes can be downloaded with equal SHA-256
     assert material["state"] == "QUEUED"
     assert await downloaded(stage, material) == hashlib.sha256(PDF).hexdigest() == material["contentHash"]
+    # as that of one without any text is, whatever a worker will find
+    scan = (await stage.ana.upload(SUBMIT, "scan.pdf", SCAN, **where)).data["submitFile"]
+    assert (scan["state"], scan["code"]) == ("QUEUED", None)
+    assert scan["reason"].startswith("the file holds no text")
+    assert await downloaded(stage, scan) == hashlib.sha256(SCAN).hexdigest()
     # and after a failed task a retry needs no new upload
     failed = (await stage.ana.upload(SUBMIT, "plan.png", PNG, **where)).data["submitFile"]
     assert (failed["state"], failed["code"]) == ("FAILED", "UNSUPPORTED_TYPE")

@@ -1,8 +1,9 @@
 """Files as materials: kept unchanged, downloadable, learned from later, replaced by newer versions.
 
 Source: MA-1 to MA-6, MA-10, MA-14, AD-32. Bytes are durable before the row that names them, and the learning job is
-made in the transaction of that row. A file from which no text can be read is kept; its learning is marked as failed
-with ``UNSUPPORTED_TYPE`` when it is submitted, since nothing that comes later could tell more.
+made in the transaction of that row. A file from which no text can be read is kept, with the reason. If it is of another
+type than those that are read, its learning has failed with ``UNSUPPORTED_TYPE`` when it is submitted, since nothing
+that comes later could tell more; a damaged or locked one of these types waits like any other, and its task fails.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from graph.rules.explicit import explicit_id
 from graph.rules.learning import SUPERSEDED, UNSUPPORTED_TYPE, check_retry, learning_job, learning_key
 from graph.rules.pools import scope_of
 from graph.rules.scopes import check_write
-from graph.rules.unreadable import with_reason
+from graph.rules.unreadable import OTHER_TYPE, with_reason
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command
 from graph.services.access.session import Session, read
@@ -43,7 +44,7 @@ class PreparedFile:
     """A file whose bytes are durable and whose text was read; `submit_file` makes a material of it.
 
     Attributes:
-        code: why no text could be read, if so; `reason` says it more closely (`graph.rules.unreadable`).
+        reason: why no text could be read, if so (`graph.rules.unreadable`).
     """
 
     blob: BlobRef
@@ -51,8 +52,12 @@ class PreparedFile:
     media_type: str | None
     text: str
     title: str | None
-    code: str | None
     reason: str | None = None
+
+    @property
+    def failed(self) -> str | None:
+        """The code with which its learning has failed from the start: nothing is read from files of its type."""
+        return UNSUPPORTED_TYPE if self.reason == OTHER_TYPE else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,11 +97,9 @@ async def prepare_file(
     try:
         found = await asyncio.to_thread(deps.extractor.extract, data, media_type=media_type, filename=name)
     except UnsupportedType as error:
-        code, reason = UNSUPPORTED_TYPE, str(error.details.get("reason", "unknown"))
-        return PreparedFile(
-            blob=blob, filename=name, media_type=media_type, text="", title=None, code=code, reason=reason
-        )
-    return PreparedFile(blob=blob, filename=name, media_type=media_type, text=found.text, title=found.title, code=None)
+        reason = str(error.details.get("reason", OTHER_TYPE))
+        return PreparedFile(blob=blob, filename=name, media_type=media_type, text="", title=None, reason=reason)
+    return PreparedFile(blob=blob, filename=name, media_type=media_type, text=found.text, title=found.title)
 
 
 async def submit_file(
@@ -271,7 +274,6 @@ async def _own_material(cmd: Command, material_id: NodeId, *, any_kind: bool = F
 
 def _material(cmd: Command, base: KnowledgeBase, file: PreparedFile, title: str | None) -> Source:
     own_id = cmd.deps.new_id(Source.PREFIX)
-    failed = file.code is not None
     return Source(
         id=own_id,
         workspace=base.workspace,
@@ -286,8 +288,8 @@ def _material(cmd: Command, base: KnowledgeBase, file: PreparedFile, title: str 
         occurred_at=cmd.at,
         recorded_at=cmd.at,
         series=own_id,
-        learning_state=LearningState.FAILED if failed else LearningState.QUEUED,
-        learning_code=file.code,
+        learning_state=LearningState.FAILED if file.failed else LearningState.QUEUED,
+        learning_code=file.failed,
         learning_at=cmd.at,
         media_type=file.media_type,
         size_bytes=file.blob.size_bytes,

@@ -234,6 +234,17 @@ async def test_a_file_without_text_fails_with_its_code_whenever_it_is_tried(worl
     assert study.model.asked == []
 
 
+@pytest.mark.req("MA-3", "MA-5", "MA-6")
+async def test_a_document_that_cannot_be_read_waits_like_any_other_and_its_task_fails(study: Study) -> None:
+    source = await study.submit(b"%PDF-1.7\n1 0 obj << /Type /Catalog >>", "plan.pdf")
+    assert (source.learning_state, source.learning_code) == ("queued", None)
+    assert await study.learn() == ["done"]
+    failed = await study.source(source.id)
+    assert (failed.learning_state, failed.learning_code) == ("failed", "UNSUPPORTED_TYPE")
+    assert failed.meta == {"filename": "plan.pdf", "unreadable": "damaged"}
+    assert study.model.asked == []
+
+
 @pytest.mark.req("KN-63", "MA-3")
 async def test_a_text_that_could_not_be_read_before_is_read_out_of_the_kept_bytes(
     world: TeamWorld, study: Study
