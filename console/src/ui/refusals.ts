@@ -100,16 +100,6 @@ export const ZH: Readonly<Record<string, string>> = {
   DREAMING_DISABLED: '梦境整理已关闭:请设置 dream.enabled。',
   WORKER_DIED: '这项任务多次使 Worker 终止:请查看 Worker 的日志,然后放行。',
   TIMED_OUT: '任务用时过长:稍后会再试。',
-  // Connectors.
-  SYNC_NETWORK: '连接器所指的地方没有回答:稍后会再看。',
-  SYNC_NOT_PUBLIC: '连接器的地址不在公共互联网上:请换一个。',
-  SYNC_TOO_LARGE: '连接器所指的地方给出的内容太大。',
-  SYNC_TOO_MANY: '连接器所指的地方文档太多:请只指定其中一部分。',
-  SYNC_PLACE_GONE: '连接器所指的地方不在了:请恢复它,或移除连接器。',
-  SYNC_PLACE_FORBIDDEN: '连接器所指的地方不允许读取:请允许它,或移除连接器。',
-  SYNC_NOT_A_FEED: '该地址给出的不是 RSS 或 Atom:请给出订阅源的地址。',
-  SYNC_NOT_ALLOWED: '运营者不允许这个地方:请把它加入 connectors.folders。',
-  SYNC_KIND_UNKNOWN: '这个进程没有这种连接器。',
   // The service itself.
   SEARCH_UNAVAILABLE: '搜索暂不可用:请稍后再试。',
   STORE_UNAVAILABLE: '存储没有响应,没有写入任何内容:请稍后再试。',
