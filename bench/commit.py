@@ -83,8 +83,9 @@ def operations(sources: list[tuple[NodeId, str]], number: int) -> list[Json]:
     return made
 
 
-async def measure(engine: Engine, rounds: int, table: Table) -> None:
+async def measure(engine: Engine, scale: float, table: Table) -> None:
     """Add the row of one engine."""
+    rounds, warm_up = scaled(100, scale, least=8), scaled(WARM_UP[engine.name], scale, least=3)
     world = await TeamWorld(engine.deps).make()
     sources = await _sources(world, min(1_000, (rounds + 5) * ENTRIES * LINKS))
     numbers = count()
@@ -100,8 +101,8 @@ async def measure(engine: Engine, rounds: int, table: Table) -> None:
     if len(result.records) != ENTRIES:
         raise SystemExit(f"{engine.name}: {len(result.records)} audit records instead of {ENTRIES}")
     rows = {name: list(given) for name, given in recording.rows.items()}
-    time = await timed(learn, rounds, warm_up=WARM_UP[engine.name])
-    bare = await (_bare_sqlite(engine, rows, rounds) if engine.name == EMBEDDED else _bare_neo4j(engine, rows, rounds))
+    time = await timed(learn, rounds, warm_up=warm_up)
+    bare = await (_bare_sqlite if engine.name == EMBEDDED else _bare_neo4j)(engine, rows, rounds, warm_up)
     total = sum(map(len, rows.values()))
     table.add(f"commit of {total} rows, {engine.name}", time, of="the same rows bare", reference=bare, goal=GOAL)
 
@@ -114,7 +115,7 @@ async def _sources(world: TeamWorld, number: int) -> list[tuple[NodeId, str]]:
     return [(id_, message.text[:80].rsplit(" ", 1)[0]) for id_, message in zip(receipt.source_ids, said, strict=True)]
 
 
-async def _bare_sqlite(engine: Engine, rows: dict[str, list[Any]], rounds: int) -> Timing:
+async def _bare_sqlite(engine: Engine, rows: dict[str, list[Any]], rounds: int, warm_up: int) -> Timing:
     db, numbers = engine.bare_sqlite("commit.db"), count()
     db.execute("CREATE TABLE node(id TEXT PRIMARY KEY, fields TEXT) WITHOUT ROWID")
     db.execute("CREATE TABLE edge(source TEXT, type TEXT, target TEXT, props TEXT, PRIMARY KEY(source, type, target))")
@@ -138,10 +139,10 @@ async def _bare_sqlite(engine: Engine, rows: dict[str, list[Any]], rounds: int) 
                         f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", [(at + row[0], row[1]) for row in given]
                     )
 
-    return await timed(at_once(write), rounds, warm_up=3)
+    return await timed(at_once(write), rounds, warm_up=warm_up)
 
 
-async def _bare_neo4j(engine: Engine, rows: dict[str, list[Any]], rounds: int) -> Timing:
+async def _bare_neo4j(engine: Engine, rows: dict[str, list[Any]], rounds: int, warm_up: int) -> Timing:
     assert engine.driver is not None
     driver, made, numbers = engine.driver, _plain(rows), count()
     await engine.bare_query("CREATE CONSTRAINT bare_row IF NOT EXISTS FOR (b:BareRow) REQUIRE b.id IS UNIQUE")
@@ -165,7 +166,7 @@ async def _bare_neo4j(engine: Engine, rows: dict[str, list[Any]], rounds: int) -
                 await (await transaction.run(query, rows=found)).consume()
             await transaction.commit()
 
-    return await timed(write, rounds, warm_up=WARM_UP[NEO4J])
+    return await timed(write, rounds, warm_up=warm_up)
 
 
 def _plain(rows: dict[str, list[Any]]) -> dict[str, list[tuple[str, ...]]]:
@@ -189,7 +190,7 @@ async def main() -> None:
     table = Table(f"Learning commit of {ENTRIES} entries and {ENTRIES * LINKS} links to sources", scale)
     async with engines() as found:
         for engine in found:
-            await measure(engine, scaled(100, scale, least=8), table)
+            await measure(engine, scale, table)
     table.print()
 
 

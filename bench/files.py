@@ -32,8 +32,9 @@ from tests.support.world import TeamWorld
 
 BYTES, WRITERS, PATH = 4_096, 20, "notes/style.md"
 GOAL = Goal(most_ratio=2)
-WARM_UP = {EMBEDDED: 12, NEO4J: 100}
-"""Writes that do not count: from the twelfth on the history is full, and a Java machine compiles what runs often."""
+FULL_HISTORY = 12
+WARM_UP = {EMBEDDED: FULL_HISTORY, NEO4J: 100}
+"""Writes that do not count: the history is to be full; a Java machine compiles what it runs after many times only."""
 
 
 class Desk:
@@ -94,8 +95,9 @@ async def opened(engine: Engine) -> Desk:
     return Desk(engine.deps, caller, (await command(engine.deps, caller, make)).id)
 
 
-async def measure(engine: Engine, rounds: int, table: Table) -> None:
+async def measure(engine: Engine, scale: float, table: Table) -> None:
     """Add the rows of one engine."""
+    rounds, warm_up = scaled(200, scale, least=20), scaled(WARM_UP[engine.name], scale, least=FULL_HISTORY)
     desk = await opened(engine)
     tag = file_tag(await desk.create())
 
@@ -103,8 +105,8 @@ async def measure(engine: Engine, rounds: int, table: Table) -> None:
         nonlocal tag
         tag = await desk.write(tag)
 
-    time = await timed(one, rounds, warm_up=WARM_UP[engine.name])
-    bare = await (_bare_sqlite(engine, rounds) if engine.name == EMBEDDED else _bare_neo4j(engine, rounds))
+    time = await timed(one, rounds, warm_up=warm_up)
+    bare = await (_bare_sqlite if engine.name == EMBEDDED else _bare_neo4j)(engine, rounds, warm_up)
     table.add(f"one write, {engine.name}", time, of="bare durable transaction", reference=bare, goal=GOAL)
     await _together(engine, desk, max(2, rounds // 100), time, table)
 
@@ -137,7 +139,7 @@ async def _together(engine: Engine, desk: Desk, rounds: int, alone: Timing, tabl
     )
 
 
-async def _bare_sqlite(engine: Engine, rounds: int) -> Timing:
+async def _bare_sqlite(engine: Engine, rounds: int, warm_up: int) -> Timing:
     db, numbers = engine.bare_sqlite("files.db"), count()
     db.execute("CREATE TABLE node(id TEXT PRIMARY KEY, fields TEXT) WITHOUT ROWID")
 
@@ -145,10 +147,10 @@ async def _bare_sqlite(engine: Engine, rounds: int) -> Timing:
         with db:
             db.executemany("INSERT OR REPLACE INTO node VALUES (?, ?)", _rows(next(numbers)))
 
-    return await timed(at_once(write), rounds, warm_up=3)
+    return await timed(at_once(write), rounds, warm_up=warm_up)
 
 
-async def _bare_neo4j(engine: Engine, rounds: int) -> Timing:
+async def _bare_neo4j(engine: Engine, rounds: int, warm_up: int) -> Timing:
     assert engine.driver is not None
     driver, numbers = engine.driver, count()
     await engine.bare_query("CREATE CONSTRAINT bare_row IF NOT EXISTS FOR (b:BareRow) REQUIRE b.id IS UNIQUE")
@@ -159,7 +161,7 @@ async def _bare_neo4j(engine: Engine, rounds: int) -> Timing:
             await (await transaction.run(query, rows=_rows(next(numbers)))).consume()
             await transaction.commit()
 
-    return await timed(write, rounds, warm_up=WARM_UP[NEO4J])
+    return await timed(write, rounds, warm_up=warm_up)
 
 
 def _rows(number: int) -> list[list[str]]:
@@ -179,7 +181,7 @@ async def main() -> None:
     table = Table(f"Files of a memory, {BYTES} bytes", scale)
     async with engines() as found:
         for engine in found:
-            await measure(engine, scaled(200, scale, least=20), table)
+            await measure(engine, scale, table)
     table.print()
 
 
