@@ -25,7 +25,12 @@ export const en = {
     over_one: '{{count}} character too many',
     over_other: '{{count}} characters too many',
   },
-  valid: { since: 'since {{from}}', until: 'until {{to}}', both: '{{from}} to {{to}}' },
+  valid: {
+    since: 'since {{from}}',
+    until: 'until {{to}}',
+    both: '{{from}} to {{to}}',
+    noDate: 'This is no date.',
+  },
   unsaved: {
     title: 'Leave without saving?',
     text: 'What you typed here is not saved yet.',
@@ -109,7 +114,7 @@ export const zh: Same<typeof en> = {
     over_one: '超出 {{count}} 个字符',
     over_other: '超出 {{count}} 个字符',
   },
-  valid: { since: '自 {{from}} 起', until: '至 {{to}}', both: '{{from}} 至 {{to}}' },
+  valid: { since: '自 {{from}} 起', until: '至 {{to}}', both: '{{from}} 至 {{to}}', noDate: '这不是日期。' },
   unsaved: { title: '不保存就离开?', text: '你在这里输入的内容尚未保存。', stay: '留下', leave: '离开' },
   conflict: {
     title: '其间有人保存了版本 {{version}}',

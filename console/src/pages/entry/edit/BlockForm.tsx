@@ -1,5 +1,5 @@
 /** Writes a block anew or adds one: text, why it changes, when it holds, quotes, reason (CO-20, CO-24, CO-29). */
-import { MultiSelect, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { MultiSelect, Radio, SimpleGrid, Stack, Text } from '@mantine/core'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -11,6 +11,8 @@ import { fits } from '../../../ui/limit'
 import { LimitedArea } from '../../../ui/LimitedText'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
+import { isWhen } from '../../../ui/validity'
+import { WhenInput } from '../../../ui/WhenInput'
 import { type Block, blocksOf, type Entry, useOpenEntry, type Version } from '../entry'
 import {
   addBlock,
@@ -84,18 +86,18 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
           onChange={(change) => put({ change })}
         />
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <TextInput
+          <WhenInput
             label={t('block.from')}
             description={t('block.dateHint')}
             required={block !== undefined && draft.change === 'evolution'}
             value={draft.from}
-            onChange={(event) => put({ from: event.currentTarget.value })}
+            onChange={(from) => put({ from })}
           />
-          <TextInput
+          <WhenInput
             label={t('block.to')}
             description={t('block.dateHint')}
             value={draft.to}
-            onChange={(event) => put({ to: event.currentTarget.value })}
+            onChange={(to) => put({ to })}
           />
         </SimpleGrid>
         <PickedQuotes
@@ -119,13 +121,16 @@ export function BlockForm({ block, onDone }: { block?: Block; onDone: () => void
           warnings={check.warnings}
           fault={current ? undefined : apply.fault}
           busy={apply.busy}
-          ready={draft.text.trim() !== '' && fits(draft.text, 'text') && current === null}
+          ready={isComplete(draft) && current === null}
           onCancel={onDone}
         />
       </Stack>
     </form>
   )
 }
+
+const isComplete = ({ text, from, to }: BlockDraft): boolean =>
+  text.trim() !== '' && fits(text, 'text') && isWhen(from) && isWhen(to)
 
 function Changes({
   choices,

@@ -1,5 +1,5 @@
 /** A new relation: type, object, and the words that say it, from a source or from the user (CO-28). */
-import { Autocomplete, Paper, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Autocomplete, Paper, Radio, SimpleGrid, Stack } from '@mantine/core'
 import { type SyntheticEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
@@ -10,6 +10,8 @@ import { fits } from '../../../ui/limit'
 import { LimitedArea } from '../../../ui/LimitedText'
 import { SaveBar } from '../../../ui/SaveBar'
 import { useDraftCheck } from '../../../ui/useDraftCheck'
+import { isWhen } from '../../../ui/validity'
+import { WhenInput } from '../../../ui/WhenInput'
 import { useOpenEntry } from '../entry'
 import { addRelation, type Picked } from './operations'
 import { PickedQuotes } from './PickedQuotes'
@@ -59,18 +61,13 @@ export function RelationForm({ onDone, onCancel }: { onDone: () => void; onCance
               onChange={setObject}
               fits={(one) => one.id !== entry.id}
             />
-            <TextInput
+            <WhenInput
               label={t('block.from')}
               description={t('block.dateHint')}
               value={from}
-              onChange={(event) => setFrom(event.currentTarget.value)}
+              onChange={setFrom}
             />
-            <TextInput
-              label={t('block.to')}
-              description={t('block.dateHint')}
-              value={to}
-              onChange={(event) => setTo(event.currentTarget.value)}
-            />
+            <WhenInput label={t('block.to')} description={t('block.dateHint')} value={to} onChange={setTo} />
           </SimpleGrid>
           <Radio.Group label={t('relation.words')} value={words} onChange={(chosen) => setWords(chosen)}>
             <Stack gap={6} mt={4}>
@@ -97,7 +94,7 @@ export function RelationForm({ onDone, onCancel }: { onDone: () => void; onCance
             warnings={check.warnings}
             fault={apply.fault}
             busy={apply.busy}
-            ready={type.trim() !== '' && object !== null && said}
+            ready={type.trim() !== '' && object !== null && said && isWhen(from) && isWhen(to)}
             onCancel={onCancel}
           />
         </Stack>

@@ -1,5 +1,5 @@
 /** Relations to other entries, each with the words that say it (CO-14, CO-28). */
-import { Anchor, Button, Group, Paper, Radio, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Anchor, Button, Group, Paper, Radio, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
@@ -17,6 +17,7 @@ import { Told } from '../../../ui/Told'
 import { TraceLink } from '../../../ui/TraceLink'
 import { useReturning } from '../../../ui/useReturning'
 import { useValidity } from '../../../ui/validity'
+import { WhenInput } from '../../../ui/WhenInput'
 import { type Relation, relationOf, useOpenEntry } from '../entry'
 import type { RELATION } from '../queries'
 import { removeRelation } from './operations'
@@ -148,11 +149,11 @@ function Remove({
         </Stack>
       </Radio.Group>
       {how === 'ended' && (
-        <TextInput
+        <WhenInput
           label={t('relation.endedAt')}
           description={t('relation.endedAtHint')}
           value={to}
-          onChange={(event) => setTo(event.currentTarget.value)}
+          onChange={setTo}
         />
       )}
     </ReasonModal>
