@@ -15,6 +15,7 @@ from graph.model.errors import BadState
 from graph.services.access.tokens import authenticate
 from graph.services.admin.archive import export_archive as write
 from graph.services.admin.archive import import_archive as load
+from graph.services.admin.archive_files import read_manifest, reading
 
 
 async def export(chosen: Chosen, target: Path, out: Console) -> None:
@@ -43,9 +44,11 @@ async def load_archive(chosen: Chosen, source: Path, out: Console) -> None:
     """
     if await find_server(chosen):
         raise BadState("stop the server first: an archive is loaded into an empty store that nobody uses")
-    deps = make_deps(chosen.settings, Ports())
-    async with running(deps):
-        receipt = await load(deps, source)
+    with reading(source) as folder:
+        read_manifest(folder)  # before the store is opened: what is no archive makes none
+        deps = make_deps(chosen.settings, Ports())
+        async with running(deps):
+            receipt = await load(deps, folder)
     out.print(f"{source}: {sum(receipt.rows.values())} rows, {receipt.blobs} files loaded")
     if receipt.jobs_left_out:
         out.print(f"  {receipt.jobs_left_out} jobs that were under way were left out")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ from rich.console import Console
 from api.cli import exits, verify_bundle, verify_offline
 from api.cli.given import Chosen
 from api.cli.link import linked
+from graph.model.errors import ArchiveInvalid
 from graph.model.time import parse
-from graph.services.admin.archive_files import reading
+from graph.services.admin.archive_files import MANIFEST, reading
 
 ONLINE = """
 query($from: Int) {
@@ -31,10 +34,26 @@ def verify_files(path: Path, published: Path | None) -> int:
     extra = [] if published is None else ["--published", str(published)]
     if (path / "bundle.json").is_file():
         return verify_bundle.main([str(path), *extra])
-    if path.is_dir() or path.suffix == ".jsonl":
+    if path.suffix == ".jsonl":
         return verify_offline.main([str(path), *extra])
     with reading(path) as folder:
-        return verify_offline.main([str(folder), *extra])
+        found = verify_offline.main([str(folder), *extra])
+        if (folder / MANIFEST).is_file() and found != exits.USAGE:
+            return max(found, _check_whole(folder))
+        return found
+
+
+def _check_whole(folder: Path) -> int:
+    """Compare all files of an archive with its manifest, as loading it does; return the exit code (AD-41)."""
+    from graph.services.admin.archive import check_archive
+
+    try:
+        asyncio.run(check_archive(folder))
+    except ArchiveInvalid as error:
+        sys.stdout.write(f"the archive is BROKEN: {error} ({error.details.get('part', folder.name)})\n")
+        return exits.FOUND
+    sys.stdout.write("all files are those that were written\n")
+    return exits.DONE
 
 
 async def verify(chosen: Chosen, who: str | None, from_seq: int, out: Console) -> int:

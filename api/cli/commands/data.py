@@ -99,7 +99,7 @@ def verify(
     who: As = None,
     from_seq: Annotated[int, typer.Option(min=1, help="Take what comes before as good.")] = 1,
 ) -> None:
-    """Follow the audit chains; ends with 1 if one is broken."""
+    """Follow the audit chains, and of an archive check all files; ends with 1 if something is broken."""
     from api.cli import verifying
 
     if path is None:

@@ -93,6 +93,8 @@ def reading(source: Path) -> Iterator[Path]:
     if source.is_dir():
         yield source
         return
+    if not source.exists():
+        raise ArchiveInvalid("there is no such file or folder", part=source.name)
     folder = Path(tempfile.mkdtemp(prefix="rootward-import-", dir=source.parent if source.parent.is_dir() else None))
     try:
         _unpack(source, folder)

@@ -61,7 +61,32 @@ def test_the_verifiers_accept_what_is_intact_and_refuse_what_is_not(
     broken = sample.cli.run("verify", str(tmp_path / "open"))
     assert broken.code == 1
     assert "BROKEN at seq 1" in broken.out
-    assert sample.cli.run("verify", str(tmp_path / "none.tar")).code == 2
+    missing = sample.cli.run("verify", str(tmp_path / "none.tar"))
+    assert (missing.code, "no such file" in missing.err) == (2, True)
+
+
+@pytest.mark.req("AD-41")
+def test_the_verifier_refuses_an_archive_of_which_any_file_was_changed(
+    sample: Server, archive: Path, tmp_path: Path
+) -> None:
+    assert "all files are those that were written" in sample.cli.ok("verify", str(archive))
+    shutil.unpack_archive(archive, tmp_path / "open")
+    with (tmp_path / "open" / "texts.jsonl").open("ab") as file:
+        file.write(b"\n")
+    broken = sample.cli.run("verify", str(tmp_path / "open"))
+    assert broken.code == 1
+    assert "all chains hold" in broken.out
+    assert "the archive is BROKEN" in broken.out
+    assert "texts.jsonl" in broken.out
+
+
+@pytest.mark.parametrize(("content", "said"), [(None, "no such file"), (b"no archive", "no archive of Rootward")])
+def test_what_is_no_archive_makes_no_store(cli: Cli, tmp_path: Path, content: bytes | None, said: str) -> None:
+    if content is not None:
+        (tmp_path / "all.tar").write_bytes(content)
+    refused = cli.run("import", "--archive", str(tmp_path / "all.tar"))
+    assert (refused.code, said in refused.err) == (2, True)
+    assert not (cli.data_dir / "rootward.db").exists()
 
 
 @pytest.mark.req("AD-27")
