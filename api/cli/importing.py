@@ -21,6 +21,7 @@ from api.cli.given import Chosen
 from api.cli.link import Link, linked
 from api.cli.naming import principal
 from api.cli.shown import Bar
+from api.cli.words import counted
 from api.importers.model import ChannelKind, ImportedMessage, ImportTally
 from api.importers.read import Form, detect_form, read_export
 from graph.model.errors import BadInput, NotFound
@@ -135,6 +136,8 @@ async def import_chat(
         out.print(_summary(export, survey, counts, agent_name))
         for name in sign_in:
             out.print(await _sign_in(link, made, name, agent_id, role))
+        if survey.speakers and not sign_in:
+            out.print("  readable for those who take part; --sign-in SPEAKER lets one of them ask")
 
 
 def _survey(export: Export, bar: Bar) -> Survey:
@@ -240,13 +243,13 @@ async def _sign_in(link: Link, made: Mapping[str, Place], name: str, agent: str,
 
 def _summary(export: Export, survey: Survey, counts: Counter[str], agent: str) -> str:
     tally = survey.tally
-    what = f"{tally.messages} messages in {len(survey.kinds)} channels of {agent}"
+    what = f"{counted(tally.messages, 'message')} in {counted(len(survey.kinds), 'channel')} of {agent}"
     lines = [
         f"{export.path.name} ({export.form.value}): {what}",
         f"  new {counts['stored']}, known {counts['unchanged']}, edited {counts['newVersions']}",
     ]
-    lines += [f"  left out {count}: {reason.replace('_', ' ')}" for reason, count in sorted(tally.skipped.items())]
-    lines += [f"  {reason.replace('_', ' ')}: {count}" for reason, count in sorted(tally.noted.items())]
+    lines += [f"  left out {count}: {reason.replace('_', ' ')}" for reason, count in sorted((+tally.skipped).items())]
+    lines += [f"  {reason.replace('_', ' ')}: {count}" for reason, count in sorted((+tally.noted).items())]
     if tally.messages > len(survey.last):
         lines.append(f"  {tally.messages - len(survey.last)} were there again later in the file; the last one counts")
     if tally.assumed_dates:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from api.cli.places import Signed, read_sample, signed
+from api.cli.words import counted
 from api.console.routes import is_there
 from api.sample.recording import RECORDED
 from api.sample.story import ThingsToTry, load_story
@@ -34,7 +35,7 @@ class Welcome:
     Attributes:
         address: where the server listens.
         taken: the port that it should have had and that another program has; None otherwise.
-        console: whether there is one to look at.
+        console: whether there is one to look at; None where it is switched off.
         place: of the data, for people to read.
         command: how this program is called from the same folder.
         people: whose tokens lie in files.
@@ -47,7 +48,7 @@ class Welcome:
 
     address: str
     taken: int | None
-    console: bool
+    console: bool | None
     place: str
     command: str
     people: Sequence[Signed]
@@ -60,7 +61,7 @@ class Welcome:
         """Return the lines to print."""
         found = [
             f"Rootward is running at {self.address}" + (f" (port {self.taken} is taken)" if self.taken else ""),
-            *([f"  Console: {self.address}/console/ (sign in with a token)"] if self.console else []),
+            *self._console(),
             f"  GraphQL: {self.address}/graphql",
             f"  Data:    {self.place}",
         ]
@@ -72,8 +73,14 @@ class Welcome:
             found += ["", "Three things to try, from another terminal in this folder:", *self._things(self.things)]
         return [*found, "", *self._learning(), "", "Ctrl+C ends it."]
 
+    def _console(self) -> list[str]:
+        if self.console is None:
+            return []
+        there = f"{self.address}/console/ (sign in with a token)"
+        return [f"  Console: {there if self.console else 'not built; in a checkout `make console` builds it'}"]
+
     def _dreamed(self) -> list[str]:
-        told, names = self.dreamed, _counted
+        told, names = self.dreamed, counted
         brought = ", ".join(
             (
                 f"{names(told['episodes'], 'episode')} of talk",
@@ -142,7 +149,7 @@ def welcome(
     return Welcome(
         address=address,
         taken=_taken(settings, address),
-        console=is_there(settings),
+        console=is_there(settings) if settings.console.enabled else None,
         place=_place(settings),
         command=command_line(environ),
         people=people,
@@ -156,10 +163,6 @@ def welcome(
 def _taken(settings: Settings, address: str) -> int | None:
     wanted, got = settings.server.port, urlsplit(address).port
     return wanted if got and wanted not in (0, got) else None
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def command_line(environ: Mapping[str, str]) -> str:

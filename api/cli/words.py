@@ -1,4 +1,4 @@
-"""What the command line says of citations, and of the reasons why somebody does not see something."""
+"""What the command line says of citations, of numbers, and of the reasons why somebody does not see something."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ def citation(cited: Mapping[str, Any]) -> str:
     said = source.get("saidAt") or ""
     against = {"CONTRADICTS": "against it: ", "CORRECTS": "corrected by: "}.get(cited.get("role") or "", "")
     return f"{against}“{cited['quote']}” ({who}{day(said)}, {where})"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    >>> counted(1, "message"), counted(0, "message")
+    ('1 message', '0 messages')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def day(time: str) -> str:

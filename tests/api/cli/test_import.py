@@ -59,6 +59,19 @@ def test_what_was_said_in_private_is_found_by_those_who_took_part_alone(made: Cl
     assert "hidden from Rolf" in made.ok("compare", question, "--as", "ana", "--with", "rolf")
 
 
+def test_who_lets_nobody_in_is_told_how_and_reads_of_nothing_that_is_not_there(made: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    content = {"content_type": "text", "parts": ["Hi"]}
+    said = {"id": "m", "author": {"role": "user"}, "create_time": 1, "content": content}
+    file.write_text(json.dumps([{"id": "c", "mapping": {"m": {"message": said}}, "current_node": "m"}]))
+    shown = made.ok("import", str(file), "--agent", "helper")
+    assert "1 message in 1 channel of helper" in shown
+    assert "--sign-in SPEAKER" in shown
+    assert "left out" not in shown
+    assert "attachment" not in shown
+    assert "--sign-in SPEAKER" not in made.ok("import", str(file), "--agent", "helper", "--sign-in", "user")
+
+
 @pytest.mark.req("KN-64")
 def test_an_edited_message_becomes_a_new_version(made: Cli, tmp_path: Path) -> None:
     made.ok("import", chat(tmp_path, line("k", "k1", "Ana", "old words")), "--agent", "helper", "--sign-in", "Ana")
@@ -95,6 +108,6 @@ def test_names_of_other_alphabets_and_equal_slugs_stay_apart(made: Cli, tmp_path
         line("茶", "k4", "ana", "four"),
     )
     shown = made.ok("import", path, "--agent", "helper", "--sign-in", "梅")
-    assert "4 messages in 1 channels" in shown
+    assert "4 messages in 1 channel of" in shown
     key = shown.split("--as ")[1].strip()
     assert "two" in made.ok("ask", "two", "--as", key)

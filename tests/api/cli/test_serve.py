@@ -140,8 +140,11 @@ def test_a_start_names_the_console_where_there_is_one(tmp_path: Path) -> None:
         return "\n".join(welcome(settings, address, environ={}).lines())
 
     assert "/console/" not in said()
+    assert "Console: not built" in said()
     (place / "index.html").write_text("the page")
     assert f"Console: {address}/console/" in said()
+    settings = settings.model_copy(update={"console": settings.console.model_copy(update={"enabled": False})})
+    assert "Console" not in said()
 
 
 @pytest.mark.parametrize(
