@@ -18,6 +18,7 @@ from api.importers.slack import read_slack
 from graph.model.errors import ImportInvalid
 
 _CONVERSATIONS = "conversations.json"
+_OF_SYSTEMS = frozenset(("__MACOSX", ".DS_Store"))
 
 
 class Form(StrEnum):
@@ -37,13 +38,9 @@ def detect_form(path: Path) -> Form:
     """
     if not path.exists():
         raise Place(file=path.name).invalid("no_file", "there is no such file or folder")
-    if path.is_dir():
-        names = {item.name for item in path.iterdir()}
-    elif zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-    else:
+    if not _is_folder(path):
         return _detect_file(path)
+    names = {item.name for item in _folder(path).iterdir()}
     if {"users.json", "channels.json"} <= names:
         return Form.SLACK
     if _CONVERSATIONS in names:
@@ -65,7 +62,9 @@ def read_export(path: Path, *, form: Form, timezone: tzinfo | None, tally: Impor
     """
     dates = Dates(zone=timezone, tally=tally)
     if form is Form.SLACK:
-        yield from read_slack(path if path.is_dir() else zipfile.Path(path), dates=dates)
+        if not _is_folder(path):
+            raise Place(file=path.name).invalid("no_file", "give the folder that holds users.json, or its zip")
+        yield from read_slack(_folder(path), dates=dates)
         return
     with _opened(path) as stream:
         if form is Form.JSON_LINES:
@@ -78,11 +77,25 @@ def read_export(path: Path, *, form: Form, timezone: tzinfo | None, tally: Impor
 
 def _opened(path: Path) -> IO[bytes]:
     """Open the file, or the one that matters in a folder or zip."""
-    if path.is_dir():
-        return (path / _CONVERSATIONS).open("rb")
-    if zipfile.is_zipfile(path):
-        return zipfile.ZipFile(path).open(_CONVERSATIONS)
-    return path.open("rb")
+    if not path.exists():
+        raise Place(file=path.name).invalid("no_file", "there is no such file or folder")
+    if not _is_folder(path):
+        return path.open("rb")
+    file = _folder(path) / _CONVERSATIONS
+    if not file.is_file():
+        raise Place(file=path.name).invalid("no_file", f"there is no {_CONVERSATIONS} in it; give the file itself")
+    return file.open("rb")
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() or zipfile.is_zipfile(path)
+
+
+def _folder(path: Path) -> Path | zipfile.Path:
+    """Return the folder of an export, or of its zip; who packs one by hand puts a folder around it."""
+    top = path if path.is_dir() else zipfile.Path(path)
+    inside = [item for item in top.iterdir() if item.name not in _OF_SYSTEMS]
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else top
 
 
 def _lines(stream: IO[bytes], file: str) -> Iterator[str]:

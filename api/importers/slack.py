@@ -125,6 +125,7 @@ def _day(
         spoken = _spoken(event, dates)
         if spoken is None:
             continue
+        dates.tally.noted["attachment"] += _attached(spoken)
         text = _plain(spoken.get("text"), speakers)
         if not text:
             dates.tally.skipped["no_text"] += 1
@@ -169,6 +170,12 @@ def _speaker(event: dict[str, Any], speakers: Mapping[str, _Speaker]) -> _Speake
     named = profile.get("name") if isinstance(profile, dict) else None
     name = event.get("username") or named or user or event.get("bot_id") or "unknown"
     return _Speaker(name=str(name), is_agent=is_bot)
+
+
+def _attached(event: dict[str, Any]) -> int:
+    """Return how many files and cards hang on a message; none is taken in."""
+    hung = (event.get(name) for name in ("files", "attachments"))
+    return sum(len(part) for part in hung if isinstance(part, list))
 
 
 def _thread(event: dict[str, Any]) -> str | None:

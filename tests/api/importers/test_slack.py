@@ -28,6 +28,24 @@ def test_the_form_is_found_in_a_folder_and_in_a_zip(tmp_path: Path) -> None:
     assert load(archive) == load(SLACK)
 
 
+def test_one_folder_around_an_export_is_passed(tmp_path: Path) -> None:
+    around = tmp_path / "around"
+    shutil.copytree(SLACK, around / "export")
+    (around / "__MACOSX").mkdir()
+    archive = Path(shutil.make_archive(str(tmp_path / "export"), "zip", around))
+    assert load(archive) == load(around) == load(SLACK)
+
+
+def test_what_hangs_on_messages_is_counted(copy: Path) -> None:
+    files = [{"id": "F1"}, {"id": "F2"}]
+    said = {"ts": "1714521600.000900", "user": "U1", "text": "two files", "files": files, "attachments": [{"id": 1}]}
+    (copy / "general" / "2024-05-03.json").write_text(json.dumps([said]))
+    before, after = ImportTally(), ImportTally()
+    load(SLACK, before)
+    load(copy, after)
+    assert after.noted["attachment"] == before.noted["attachment"] + 3
+
+
 def test_days_come_in_order_and_are_the_conversations() -> None:
     general = [m for m in load(SLACK) if m.channel == "general"]
     assert [m.conversation_key for m in general] == ["general/2024-05-01"] * 4 + ["general/2024-05-02"] * 2
