@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from graph.model.errors import InvalidRequest
+from graph.text.outside import has_surrogate
 
 MAX_PATH_SHOWN: Final = 200
 
@@ -63,19 +64,6 @@ def _check_texts(value: Any) -> None:
             waiting += [((*path, str(place)), inner) for place, inner in enumerate(one)]
         elif isinstance(one, str) and has_surrogate(one):
             raise InvalidRequest("a text has a lone surrogate", path=_shown(path))
-
-
-def has_surrogate(text: str) -> bool:
-    r"""Return whether a text has half of a surrogate pair, which no UTF-8 can hold.
-
-    >>> has_surrogate("half \ud83d"), has_surrogate("whole 😀")
-    (True, False)
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _no_json(name: str) -> Any:

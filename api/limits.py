@@ -32,8 +32,8 @@ from graphql import (
 )
 from graphql.type import GraphQLField, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType
 
-from api.bodies import has_surrogate
 from graph.model.errors import BadInput, QueryTooComplex
+from graph.text.outside import has_surrogate
 
 MAX_DOCUMENT_CHARACTERS = 65_536
 MAX_NESTING = 48

@@ -18,6 +18,7 @@ from api.adapters.sniff import Kind, decode, load_json, sniff
 from graph.model.errors import UnsupportedType
 from graph.ports import Extracted
 from graph.rules.unreadable import WHY
+from graph.text.outside import whole
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -60,6 +61,7 @@ class DocumentExtractor:
         if kind is None:
             raise unsupported("unknown")
         content, title = _read(kind, data, text or "")
+        content, title = whole(content), whole(title or "")  # a charset and JSON can write what UTF-8 cannot hold
         if len(content) > MAX_TEXT:
             raise unsupported("too_large")
         if not content.strip():
@@ -72,8 +74,8 @@ def unsupported(reason: str) -> UnsupportedType:
     return UnsupportedType(WHY[reason], reason=reason)
 
 
-def _clean_title(title: str | None) -> str | None:
-    return " ".join((title or "").split())[:_TITLE_MAX].strip() or None
+def _clean_title(title: str) -> str | None:
+    return " ".join(title.split())[:_TITLE_MAX].strip() or None
 
 
 def _read(kind: Kind, data: bytes, text: str) -> tuple[str, str | None]:

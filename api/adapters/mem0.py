@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import re
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,16 +24,13 @@ from graph.model.errors import FetchRefused, RecordsFailed
 from graph.model.time import from_datetime, render
 from graph.ports import RecordAccount, RecordSlice, StoredRecord
 from graph.rules.record_providers import PLATFORM
+from graph.text.outside import has_surrogate, whole
 
 MAX_ANSWER_BYTES: Final = 8 * 1_048_576
 PAGE: Final = 200
 """The largest page of the Platform."""
 TOP: Final = 1_000
 """So many records a self-hosted server lists at most (RM-42)."""
-
-
-_HALVES: Final = re.compile("[\ud800-\udfff]")
-"""Halves of surrogate pairs: JSON can write them alone, but no UTF-8 holds them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,12 +192,12 @@ def _records(answer: Any) -> list[StoredRecord]:
 def _record(found: Any) -> StoredRecord:
     """Return a record as the port gives it; unknown fields are passed over (RM-70)."""
     id_, text = (found.get("id"), found.get("memory")) if isinstance(found, dict) else (None, None)
-    if not isinstance(id_, str) or not id_ or _HALVES.search(id_) or not isinstance(text, str):
+    if not isinstance(id_, str) or not id_ or has_surrogate(id_) or not isinstance(text, str):
         raise RecordsFailed("unreadable")
     owner = found.get("user_id")
     return StoredRecord(
         id=id_,
-        text=_HALVES.sub("\ufffd", text),
+        text=whole(text),
         namespace=owner if isinstance(owner, str) else "",
         score=_score(found.get("score")),
         updated_at=_time(found.get("updated_at")),

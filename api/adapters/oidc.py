@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import httpx2
 from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import Key, KeySet
 
 from graph.model.errors import SettingsInvalid
 from graph.model.ids import WorkspaceId
@@ -27,6 +27,7 @@ from graph.services.access.caller import Caller
 from graph.services.access.oidc import Identity, sign_in
 from graph.services.access.tokens import refused
 from graph.services.deps import Deps
+from graph.text.outside import has_surrogate
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 KEYS_MS = 3_600_000
@@ -204,7 +205,7 @@ async def _get_json(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
                 if len(body) > MAX_BYTES:
                     raise IssuerUnreachable("the issuer's answer is too long")
         found = json.loads(body)
-    except (httpx2.HTTPError, ValueError) as error:
+    except (httpx2.HTTPError, ValueError, RecursionError) as error:
         raise IssuerUnreachable("the issuer does not answer with JSON") from error
     if not isinstance(found, dict):
         raise IssuerUnreachable("the issuer does not answer with a JSON object")
@@ -212,12 +213,23 @@ async def _get_json(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
 
 
 def _public_keys(document: Mapping[str, Any]) -> KeySet:
-    """Return the keys that may sign; shared secrets and keys of other use are left out."""
+    """Return the keys that may sign; shared secrets, keys of other use and of kinds not known here are left out.
+
+    Source: RFC 7517, section 5: a key that is not understood must not spoil the others.
+    """
     listed = document.get("keys")
-    usable = [key for key in listed if _may_sign(key)] if isinstance(listed, list) else []
+    usable = [made for key in listed if _may_sign(key) for made in _made(key)] if isinstance(listed, list) else []
     if not usable:
         raise IssuerUnreachable("the issuer has no keys that sign")
-    return KeySet.import_key_set({"keys": usable})
+    return KeySet(usable)
+
+
+def _made(key: Any) -> list[Key]:
+    """Return a key of a set as one that verifies; none of what cannot be read."""
+    try:
+        return KeySet.import_key_set({"keys": [key]}).keys
+    except (JoseError, ValueError, TypeError, LookupError):  # a curve without a name here is a KeyError
+        return []
 
 
 def _may_sign(key: Any) -> bool:
@@ -227,6 +239,6 @@ def _may_sign(key: Any) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_CLAIM:
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_CLAIM or has_surrogate(value):
         return None
     return value

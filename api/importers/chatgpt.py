@@ -81,7 +81,8 @@ def _text(message: dict[str, Any], dates: Dates) -> str | None:
     if reason is not None:
         dates.tally.skipped[reason] += 1
         return None
-    parts = message["content"].get("parts") or []
+    parts = message["content"].get("parts")
+    parts = parts if isinstance(parts, list) else []
     texts = [part for part in parts if isinstance(part, str) and part.strip()]
     dates.tally.noted["attachment"] += sum(not isinstance(part, str) for part in parts)
     if not texts:
@@ -93,17 +94,17 @@ def _text(message: dict[str, Any], dates: Dates) -> str | None:
 def _left_out(message: dict[str, Any]) -> str | None:
     role = _role(message)
     content = message.get("content")
-    metadata = message.get("metadata") or {}
+    metadata = message.get("metadata")
     if role not in _SPEAKERS:
         return role if role in ("system", "tool") else "other_role"
-    if metadata.get("is_visually_hidden_from_conversation"):
+    if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
         return "hidden"
     if not isinstance(content, dict):
         return "no_text"
     if message.get("recipient") not in (None, "all"):
         return "tool_call"
-    kind = content.get("content_type")
-    return None if kind in ("text", "multimodal_text") else str(kind) if kind in _KNOWN_KINDS else "other_content"
+    kind = str(content.get("content_type"))
+    return None if kind in ("text", "multimodal_text") else kind if kind in _KNOWN_KINDS else "other_content"
 
 
 _KNOWN_KINDS = frozenset(("code", "thoughts", "reasoning_recap", "user_editable_context", "execution_output"))

@@ -13,7 +13,7 @@ from api.importers.model import ImportedMessage
 from api.importers.streams import array_items, text_of
 from graph.model.time import Millis
 
-_SESSION = re.compile(r"session_(\d+)\Z")
+_SESSION = re.compile(r"session_(0|[1-9][0-9]{0,8})\Z")
 _DATE_FORMS = ("%I:%M %p on %d %B, %Y", "%Y年%m月%d日", "%Y-%m-%d %H:%M", "%Y-%m-%d")
 
 

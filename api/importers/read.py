@@ -2,10 +2,11 @@
 
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import tzinfo
 from enum import StrEnum
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import ijson
 
@@ -16,6 +17,7 @@ from api.importers.locomo import read_locomo
 from api.importers.model import ImportedMessage, ImportTally
 from api.importers.slack import read_slack
 from graph.model.errors import ImportInvalid
+from graph.text.outside import has_surrogate, whole
 
 _CONVERSATIONS = "conversations.json"
 _OF_SYSTEMS = frozenset(("__MACOSX", ".DS_Store"))
@@ -60,7 +62,22 @@ def read_export(path: Path, *, form: Form, timezone: tzinfo | None, tally: Impor
     Raises:
         ImportInvalid: with file, place and reason; what was yielded before it is sound.
     """
-    dates = Dates(zone=timezone, tally=tally)
+    yield from map(_whole, _read(path, form, Dates(zone=timezone, tally=tally)))
+
+
+def _whole(message: ImportedMessage) -> ImportedMessage:
+    """Return a message whose texts the service takes: it refuses a whole batch for half of a surrogate pair."""
+    texts = {name: getattr(message, name) for name in _TEXTS}
+    broken: dict[str, Any] = {
+        name: whole(text) for name, text in texts.items() if text is not None and has_surrogate(text)
+    }
+    return replace(message, **broken) if broken else message
+
+
+_TEXTS = ("channel", "conversation_key", "external_id", "speaker", "text", "thread")
+
+
+def _read(path: Path, form: Form, dates: Dates) -> Iterator[ImportedMessage]:
     if form is Form.SLACK:
         if not _is_folder(path):
             raise Place(file=path.name).invalid("no_file", "give the folder that holds users.json, or its zip")

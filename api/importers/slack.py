@@ -22,6 +22,8 @@ _LISTS: Mapping[str, ChannelKind] = {
     "mpims.json": "private_chat",
     "dms.json": "private_chat",
 }
+_MAX_NAME = 80
+"""Characters of a channel's name in Slack; a file system takes 255 bytes."""
 _SPOKEN = frozenset(("bot_message", "me_message", "thread_broadcast", "file_share", "file_comment"))
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\.json\Z")
 _MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
@@ -84,7 +86,7 @@ def _speakers(users: list[dict[str, Any]]) -> dict[str, _Speaker]:
             is_agent=bool(user.get("is_bot")) or user["id"] == "USLACKBOT",
         )
         for user in users
-        if (name := shown.get(user.get("id", "")))
+        if isinstance(user.get("id"), str) and (name := shown[user["id"]])
     }
 
 
@@ -105,14 +107,16 @@ def _channels(root: Folder, speakers: Mapping[str, _Speaker]) -> Iterator[_Chann
             folder = text_of(item, "id" if name == "dms.json" else "name", place)
             if "/" in folder or folder.startswith("."):
                 raise place.invalid("bad_field", "a channel's name is not a folder name")
-            if (root / folder).is_dir():
+            if len(folder) <= _MAX_NAME and (root / folder).is_dir():
                 yield _Channel(folder=folder, name=_channel_name(item, folder, speakers), kind=kind)
 
 
 def _channel_name(item: dict[str, Any], folder: str, speakers: Mapping[str, _Speaker]) -> str:
     if "name" in item:
         return folder
-    members = [speakers[m].name for m in item.get("members", []) if m in speakers]
+    listed = item.get("members")
+    listed = listed if isinstance(listed, list) else []
+    members = [speakers[m].name for m in listed if isinstance(m, str) and m in speakers]
     return "dm: " + ", ".join(sorted(members)) if members else folder
 
 
@@ -150,6 +154,7 @@ def _day(
 def _spoken(event: dict[str, Any], dates: Dates) -> dict[str, Any] | None:
     """Return what was said in an event, or None and count its subtype."""
     subtype = event.get("subtype")
+    subtype = subtype if subtype is None or isinstance(subtype, str) else "other"
     if event.get("type", "message") != "message":
         dates.tally.skipped["no_message"] += 1
         return None
@@ -157,7 +162,7 @@ def _spoken(event: dict[str, Any], dates: Dates) -> dict[str, Any] | None:
         return _spoken(event["message"], dates) if event["message"] is not event else None
     if subtype is None or subtype in _SPOKEN:
         return event
-    dates.tally.skipped[subtype if re.fullmatch(r"[a-z_]{1,40}", str(subtype)) else "other"] += 1
+    dates.tally.skipped[subtype if re.fullmatch(r"[a-z_]{1,40}", subtype) else "other"] += 1
     return None
 
 

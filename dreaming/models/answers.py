@@ -1,8 +1,9 @@
 """Reads what a model answered: finds the JSON object, checks it, and says in one word what is wrong if it is not there.
 
 Models fence their JSON, think aloud before it, talk around it, repeat the schema they were given, stop in the middle or
-say nothing (bug case 17). Nothing is repaired: an object is there and fits, or the answer is unusable with a reason
-that can be told to the model and to an operator. No error holds content of the answer.
+say nothing (bug case 17). An object is there and fits, or the answer is unusable with a reason that can be told to the
+model and to an operator; no error holds content of the answer. Nothing is repaired but half of a surrogate pair, which
+no store could keep: it becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isinf
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from dreaming.models.port import MAX_CHARS, Finish, ModelAnswer
 from graph.model.fields import Json
+from graph.text.outside import whole_json
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -74,7 +77,11 @@ def read_answer(answer: ModelAnswer, shape: type[M]) -> Good[M] | Unusable:
         if value is None:
             open_end = True
             continue
-        if _names_a_key_twice(value):  # which of the two is meant, nobody knows
+        try:
+            twice, value = _names_a_key_twice(value), whole_json(value)
+        except RecursionError:  # the decoder goes deeper than Python; nothing that is asked for is nested so deeply
+            return Unusable(problem=Problem.INVALID, errors=("answer: is nested too deeply",))
+        if twice:  # which of the two is meant, nobody knows
             return Unusable(problem=Problem.INVALID, errors=("answer: an object names a key twice",))
         found.append(value)
         good = _checked(value, shape)
@@ -93,7 +100,7 @@ def _spoken(text: str) -> tuple[str, bool]:
 
 def _objects(text: str) -> Iterator[dict[str, Json] | None]:
     """Yield the JSON objects of a text from left to right; None for one that begins and never ends."""
-    decoder = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_object)
+    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)
     at = text.find("{")
     for _ in range(MAX_OBJECTS):
         if at < 0:
@@ -122,7 +129,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _names_a_key_twice(value: Json) -> bool:
-    """Tell whether any object within has a key twice; nesting is bounded by the decoder's own recursion."""
+    """Tell whether any object within has a key twice."""
     if isinstance(value, dict):
         return isinstance(value, _Ambiguous) or any(_names_a_key_twice(item) for item in value.values())
     return isinstance(value, list) and any(_names_a_key_twice(item) for item in value)
@@ -130,6 +137,13 @@ def _names_a_key_twice(value: Json) -> bool:
 
 def _refuse(name: str) -> Json:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError("no float is so large")
+    return number
 
 
 def _ran_out(text: str, error: ValueError) -> bool:

@@ -23,7 +23,7 @@ _NUMBERED = frozenset({401, 403, 404, 429})
 
 
 class _Vector(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", strict=True)
     index: int
     embedding: list[float]
 

@@ -16,6 +16,7 @@ from dreaming.models.port import MAX_CHARS, ChatMessage, Finish, ModelAnswer, Mo
 from graph.model.errors import ModelUnavailable, ProfileUnavailable
 from graph.model.fields import Json
 from graph.model.nodes.learning import ModelProfile
+from graph.text.outside import whole
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -27,6 +28,9 @@ Credentials = Callable[[str], str | None]
 
 LONGEST_S = 1_800.0
 """Upper bound of `dream.model_timeout_seconds`."""
+
+MAX_TOKENS = 1_000_000_000
+"""No request uses so many: a provider that says so has told nothing of what was used."""
 
 EXTRA_MISSING = "extra_missing"
 NO_CREDENTIAL = "credential_missing"
@@ -176,13 +180,15 @@ def _answer(response: ModelResponse, name: str) -> ModelAnswer:
     from pydantic_ai.messages import TextPart
 
     said = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    used = (response.usage.input_tokens or 0, response.usage.output_tokens or 0)
+    believed = all(0 <= tokens <= MAX_TOKENS for tokens in used)
     return ModelAnswer(
-        text=said[: MAX_CHARS + 1],
-        input_tokens=response.usage.input_tokens or 0,
-        output_tokens=response.usage.output_tokens or 0,
+        text=whole(said[: MAX_CHARS + 1]),
+        input_tokens=used[0] if believed else 0,
+        output_tokens=used[1] if believed else 0,
         finish=_FINISH.get(response.finish_reason, Finish.STOP),
-        model=response.model_name or name,
-        usage_reported=response.usage.has_values(),
+        model=whole(response.model_name or name),
+        usage_reported=believed and response.usage.has_values(),
     )
 
 

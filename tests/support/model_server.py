@@ -18,6 +18,7 @@ class Reply:
     Attributes:
         text: what the model says, or a function of the body of the request; wrapped in the dialect of the request.
         body: sent instead of the wrapped text.
+        tokens: of the question, as its usage says.
         finish: ``stop`` or ``length`` or ``refused``, in words of ours.
         hangs: nothing is ever sent.
         cut: only half of the body is sent before the connection closes.
@@ -28,6 +29,7 @@ class Reply:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
+    tokens: int = 11
     finish: str = "stop"
     hangs: bool = False
     cut: bool = False
@@ -118,7 +120,7 @@ def _openai(reply: Reply) -> dict[str, Any]:
         "created": 1_746_867_600,
         "model": "small-1",
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14},
+        "usage": {"prompt_tokens": reply.tokens, "completion_tokens": 3, "total_tokens": reply.tokens + 3},
     }
 
 
@@ -132,7 +134,7 @@ def _anthropic(reply: Reply) -> dict[str, Any]:
         "content": [{"type": "text", "text": reply.text}] if reply.text else [],
         "stop_reason": finish,
         "stop_sequence": None,
-        "usage": {"input_tokens": 11, "output_tokens": 3},
+        "usage": {"input_tokens": reply.tokens, "output_tokens": 3},
     }
 
 
@@ -141,7 +143,11 @@ def _google(reply: Reply) -> dict[str, Any]:
     content = {"role": "model", "parts": [{"text": reply.text}] if reply.text else []}
     return {
         "candidates": [{"content": content, "finishReason": finish, "index": 0}],
-        "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 3, "totalTokenCount": 14},
+        "usageMetadata": {
+            "promptTokenCount": reply.tokens,
+            "candidatesTokenCount": 3,
+            "totalTokenCount": reply.tokens + 3,
+        },
         "modelVersion": "small-1",
         "responseId": "r1",
     }

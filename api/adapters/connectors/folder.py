@@ -1,7 +1,8 @@
 """A folder of documents on the server's own disk or on a share that is mounted there.
 
 Only folders inside those that the operator allows (`connectors.folders`): who administers a workspace must not be
-able to read the server's files. Hidden files, and links that lead out of the folder, are left out. Source: MA-19.
+able to read the server's files. Hidden files, names that are no UTF-8, and links that lead out of the folder, are left
+out. Source: MA-19.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from graph.model.errors import BadInput, SyncFailed
 from graph.model.fields import Json
 from graph.model.time import Millis
 from graph.ports import ListedDocument, Look, Loss, OpenedDocument
+from graph.text.outside import has_surrogate
 
 MAX_DOCUMENTS = 10_000
 SUFFIXES = frozenset({".md", ".markdown", ".txt", ".html", ".htm", ".xhtml", ".pdf", ".docx", ".csv", ".tsv", ".json"})
@@ -100,10 +102,15 @@ def _listed(root: Path) -> tuple[ListedDocument, ...]:
 
 def _files(root: Path) -> Iterator[Path]:
     for folder, inner, names in os.walk(root):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        inner[:] = sorted(name for name in inner if _is_shown(name))
         for name in names:
-            if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES:
+            if _is_shown(name) and Path(name).suffix.lower() in SUFFIXES:
                 yield Path(folder) / name
+
+
+def _is_shown(name: str) -> bool:
+    """Return whether a name counts: a document is known by its path, and no text can hold one that is no UTF-8."""
+    return not name.startswith(".") and not has_surrogate(name)
 
 
 def _opened(root: Path, external_id: str, max_bytes: int) -> OpenedDocument | Loss:

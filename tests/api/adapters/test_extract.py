@@ -212,3 +212,18 @@ def test_a_file_with_flipped_bytes_is_read_or_refused_and_never_logged(
     assert "canary" not in "".join(refusals)
     assert caplog.records == []
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.req("MA-5")
+@pytest.mark.parametrize(
+    ("data", "media_type", "name"),
+    [
+        (b'{"\\ud800": "\\udfff"}', "application/json", "a.json"),
+        (b"caf\xe9 \\ud800", "text/plain; charset=unicode_escape", "a.txt"),
+        (b"# caf\xe9 \\ud800", "text/markdown; charset=unicode_escape", "a.md"),
+    ],
+)
+def test_text_and_title_can_be_kept_whatever_a_file_writes(data: bytes, media_type: str, name: str) -> None:
+    found = extract(data, media_type, name)
+    assert "\ufffd" in found.text
+    assert (found.text + (found.title or "")).encode()

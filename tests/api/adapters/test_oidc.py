@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import OctKey, RSAKey
 
 from api.adapters.blobs import open_blobs
@@ -312,3 +312,39 @@ async def test_an_organization_counts_only_for_its_members(
             await enter(refused)
     await command(world.deps, dan, lambda c: set_members(c, org.id, [world.ana]))
     assert (await enter(token)).organization == org.id
+
+
+@pytest.mark.req("AD-12")
+@pytest.mark.parametrize("claim", ["sub", "name", "org"])
+async def test_half_of_a_surrogate_pair_names_nobody(
+    issuer: Issuer, verifier: OidcVerifier, clock: FakeClock, claim: str
+) -> None:
+    key, said = issuer.keys["RS256"], json.dumps(claims(issuer, clock, **{claim: "a\ud800"}))
+    token = jws.serialize_compact({"alg": "RS256", "kid": key.kid}, said.encode(), key, algorithms=["RS256"])
+    if claim == "sub":
+        with pytest.raises(Unauthenticated):
+            await verifier.verify(token)
+    else:
+        found = await verifier.verify(token)
+        assert (found.organization, found.display_name) == (None, None)
+
+
+@pytest.mark.req("AD-12")
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"kty": "RSA"},
+        {"kty": "EC", "crv": "not-known", "x": "AA", "y": "AA"},
+        {"kty": "OKP", "crv": "Ed25519", "x": ""},
+    ],
+)
+async def test_a_key_that_is_not_understood_spoils_no_other(
+    issuer: Issuer, verifier: OidcVerifier, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, odd: dict[str, str]
+) -> None:
+    told = issuer.answer
+    monkeypatch.setattr(
+        issuer,
+        "answer",
+        lambda path: (200, {"keys": [{**odd, "kid": "x"}, *told(path)[1]["keys"]]}) if path == "/keys" else told(path),
+    )
+    assert (await verifier.verify(issuer.sign(claims(issuer, clock)))).subject == "u-1"

@@ -101,3 +101,27 @@ def test_an_unknown_form_is_refused(tmp_path: Path, content: str) -> None:
     with pytest.raises(ImportInvalid) as caught:
         detect_form(file)
     assert caught.value.details["reason"] == "unknown_form"
+
+
+@pytest.mark.parametrize("odd", [True, 5, "x", [[]], {"a": []}])
+def test_a_field_of_another_kind_ends_no_import(tmp_path: Path, odd: object) -> None:
+    export = json.loads(EXPORT.read_text())
+    for node in export[0]["mapping"].values():
+        message = node.get("message")
+        if message:
+            message["metadata"] = odd
+            message["content"] = {"content_type": "text", "parts": odd} if message["id"] == "m1" else message["content"]
+    (tmp_path / "conversations.json").write_text(json.dumps(export))
+    assert "谢谢" in [message.text for message in load(tmp_path / "conversations.json")]
+
+
+@pytest.mark.parametrize("kind", [[], {}, 5])
+def test_content_of_an_odd_kind_is_left_out(tmp_path: Path, kind: object) -> None:
+    export = json.loads(EXPORT.read_text())
+    for node in export[0]["mapping"].values():
+        if node.get("message") and node["message"]["id"] == "m1":
+            node["message"]["content"]["content_type"] = kind
+    (tmp_path / "conversations.json").write_text(json.dumps(export))
+    tally = ImportTally()
+    assert "m1" not in [message.external_id for message in load(tmp_path / "conversations.json", tally)]
+    assert tally.skipped["other_content"]

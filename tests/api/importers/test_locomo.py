@@ -78,3 +78,11 @@ def test_a_wrong_sample_is_named_by_its_place_without_its_content(
         load(file, timezone=UTC)
     assert (caught.value.details["reason"], caught.value.details["index"]) == (reason, index)
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["session_\u0663", "session_01", "session_\u00b2", f"session_{'1' * 5_000}"])
+def test_what_only_looks_like_the_number_of_a_session_is_passed_over(tmp_path: Path, name: str) -> None:
+    talk = json.loads(TALK.read_text())
+    talk[0]["conversation"][name] = []
+    (tmp_path / "talk.json").write_text(json.dumps(talk))
+    assert load(tmp_path / "talk.json", timezone=UTC) == load(TALK, timezone=UTC)

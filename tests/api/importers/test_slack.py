@@ -134,3 +134,21 @@ def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
         archive.writestr("a.txt", "x")
     with pytest.raises(ImportInvalid):
         detect_form(tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize("odd", [None, True, 5, "x", [[]], {"a": []}])
+def test_a_field_of_another_kind_ends_no_import(copy: Path, odd: object) -> None:
+    """What the form knows no use of is passed over; what it needs is refused by name."""
+    (copy / "dms.json").write_text(json.dumps([{"id": "D1", "members": odd}]))
+    (copy / "D1").mkdir(exist_ok=True)
+    said = {"type": "message", "text": "hello", "ts": "1714557600.000100"}
+    (copy / "D1" / "2024-05-01.json").write_text(json.dumps([said, {**said, "subtype": odd, "ts": "1714557601.0"}]))
+    users = json.loads((copy / "users.json").read_text())
+    (copy / "users.json").write_text(json.dumps([*users, {"id": odd, "name": "odd"}]))
+    assert "hello" in [message.text for message in load(copy)]
+
+
+def test_half_of_a_surrogate_pair_becomes_a_character_that_the_service_takes(copy: Path) -> None:
+    said = {"type": "message", "text": "half \ud83d", "username": "\udfff", "ts": "1714557600.000100"}
+    (copy / "general" / "2024-05-01.json").write_text(json.dumps([said]))
+    assert ("\ufffd", "half \ufffd") in [(message.speaker, message.text) for message in load(copy)]

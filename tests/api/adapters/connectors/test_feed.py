@@ -187,3 +187,14 @@ async def test_an_item_of_no_year_keeps_its_feed(web: Web, date: str) -> None:
     first = look.documents[0].content
     assert isinstance(first, OpenedDocument)
     assert first.modified_at is None
+
+
+@pytest.mark.req("MA-19")
+@pytest.mark.parametrize("reference", ["&#xD800;", "&#55296;", "&#0;", "&#x110000;", f"&#{'9' * 5_000};"])
+async def test_a_reference_to_no_character_ends_no_feed(web: Web, reference: str) -> None:
+    feed = RSS.replace("Orion ships<", f"Orion{reference} ships &#x41;<")
+    web.site.pages["/feed"] = http("200 OK", {"Content-Type": "application/rss+xml"}, feed.encode())
+    look = await web.places.look(web.options(), max_bytes=MAX)
+    first, *others = look.documents
+    assert first.content is not None
+    assert (first.content.title, len(others)) == ("Orion\ufffd ships A", 1)

@@ -159,3 +159,16 @@ async def test_a_folder_that_is_allowed_no_more_is_read_no_more(root: Path) -> N
     with pytest.raises(SyncFailed) as caught:
         await FolderPlaces(allowed=[root / "other"]).look(options(root), max_bytes=MAX)
     assert caught.value.reason == "not_allowed"
+
+
+@pytest.mark.req("MA-19")
+async def test_a_name_that_is_no_utf8_holds_up_no_other(places: DocumentPlaces, root: Path) -> None:
+    inner = root / os.fsdecode(b"caf\xe9")
+    try:
+        inner.mkdir()
+        for folder in (inner, root):
+            (folder / os.fsdecode(b"b\xff.md")).write_text("lost")
+    except OSError:
+        pytest.skip("the file system takes no such names")
+    (root / "good.md").write_text("kept")
+    assert list(await listed(places, root)) == ["good.md"]

@@ -140,3 +140,25 @@ def test_errors_of_our_own_validators_hold_no_content() -> None:
 def test_no_answer_breaks_the_reader(text: str) -> None:
     found = _read(text)
     assert isinstance(found, Unusable) or found.value.names is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [('"a \\ud83d."', "a \ufffd."), ('"\\udc00\\ud83d"', "\ufffd\ufffd"), ('"\\ud83d\\ude00"', "\U0001f600")],
+)
+def test_half_of_a_surrogate_pair_becomes_a_character_that_can_be_kept(said: str, read: str) -> None:
+    assert _read(f'{{"names": [{said}]}}') == Good(value=Names(names=[read]))
+
+
+def test_a_number_larger_than_any_float_is_no_json() -> None:
+    class Sure(BaseModel):
+        sure: float
+
+    found = read_answer(ModelAnswer(text='{"sure": 1e999}'), Sure)
+    assert isinstance(found, Unusable)
+
+
+@pytest.mark.parametrize("depth", [300, 500, 900, 990, 5_000])
+def test_an_object_of_any_depth_is_answered(depth: int) -> None:
+    found = _read(f'{{"x": {"[" * depth}{"]" * depth}}}')
+    assert isinstance(found, Unusable)

@@ -165,3 +165,9 @@ async def test_a_score_that_is_no_number_is_no_answer(score: Any) -> None:
         with pytest.raises(ModelUnavailable):
             await asked.score("which?", TEXTS)
         await asked.poster.aclose()
+
+
+@pytest.mark.req("RE-32")
+@pytest.mark.parametrize("member", ["0.5", "NaN", True, None, [1.0]])
+async def test_a_vector_of_what_is_no_number_is_no_answer(member: Any) -> None:
+    assert (await refused(answered([1.0, 2.0], [1.0, member]))).reason == "bad_response"

@@ -199,3 +199,18 @@ async def test_local_server_needs_no_credential(server: ModelServer) -> None:
 async def test_calls_side_by_side_do_not_mix(model: ModelPort, server: ModelServer) -> None:
     answers = await asyncio.gather(*(model.complete(_request()) for _ in range(5)))
     assert {answer.text for answer in answers} == {"hello"}
+
+
+async def test_what_no_store_can_keep_is_mended_where_it_comes_in(model: ModelPort, server: ModelServer) -> None:
+    server.replies = [Reply(text="half \ud83d of \U0001f600")]
+    answer = await model.complete(_request())
+    assert answer.text == "half \ufffd of \U0001f600"
+
+
+@pytest.mark.req("BM-135")
+async def test_usage_that_nobody_can_have_used_counts_as_not_told(model: ModelPort, server: ModelServer) -> None:
+    probe = await model.complete(_request())
+    assert probe.usage_reported
+    server.replies = [Reply(tokens=10**26)]
+    answer = await model.complete(_request())
+    assert (answer.input_tokens, answer.output_tokens, answer.usage_reported) == (0, 0, False)
