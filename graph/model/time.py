@@ -68,6 +68,18 @@ def to_datetime(value: Millis) -> datetime:
     return _EPOCH + timedelta(milliseconds=value)
 
 
+def within_years(value: int) -> Millis | None:
+    """Return a time that something outside tells, None if it lies outside of the years 1 to 9999 and cannot be shown.
+
+    >>> within_years(1_000), within_years(10**18), within_years(-(10**18))
+    (1000, None, None)
+    """
+    try:
+        return from_datetime(to_datetime(Millis(value)))
+    except OverflowError:
+        return None
+
+
 def parse(text: str) -> Millis:
     """Return the time that an RFC 3339 text names.
 

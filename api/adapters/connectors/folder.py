@@ -17,7 +17,7 @@ from pathlib import Path
 
 from graph.model.errors import BadInput, SyncFailed
 from graph.model.fields import Json
-from graph.model.time import Millis
+from graph.model.time import within_years
 from graph.ports import ListedDocument, Look, Loss, OpenedDocument
 from graph.text.outside import has_surrogate
 
@@ -133,7 +133,7 @@ def _opened(root: Path, external_id: str, max_bytes: int) -> OpenedDocument | Lo
         raise SyncFailed("network") from None
     if len(body) > max_bytes:
         raise SyncFailed("too_large")
-    modified = Millis(facts.st_mtime_ns // 1_000_000)
+    modified = within_years(facts.st_mtime_ns // 1_000_000)
     return OpenedDocument(version=_version(facts), body=body, filename=path.name, modified_at=modified)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
+from graph.model.errors import BadInput
+from graph.rules.canonical import canonical_json
 from graph.rules.operations.schema_values import (
     BasisIn,
     Change,
@@ -96,6 +97,15 @@ Attributes = Annotated[tuple[AttributeIn, ...], BeforeValidator(listed)]
 def _is_attribute_value(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(isinstance(item, str) for item in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, str | bool | int)
+    if isinstance(value, str | bool):
+        return True
+    return isinstance(value, int | float) and _can_be_kept(value)
+
+
+def _can_be_kept(number: float) -> bool:
+    """Return whether the record of a change can hold a number: a record that cannot would end the whole list."""
+    try:
+        canonical_json(number)
+    except BadInput:
+        return False
+    return True

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -172,3 +173,16 @@ async def test_a_name_that_is_no_utf8_holds_up_no_other(places: DocumentPlaces, 
         pytest.skip("the file system takes no such names")
     (root / "good.md").write_text("kept")
     assert list(await listed(places, root)) == ["good.md"]
+
+
+@pytest.mark.req("MA-19")
+async def test_a_file_from_a_year_that_no_calendar_has_has_no_date(
+    places: DocumentPlaces, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_text("One.")
+    told = os.fstat
+    odd = SimpleNamespace(st_size=4, st_mtime_ns=10**21)
+    monkeypatch.setattr(os, "fstat", lambda handle: odd if told(handle).st_size == odd.st_size else told(handle))
+    found = await places.open(options(root), "a.md", max_bytes=MAX)
+    assert isinstance(found, OpenedDocument)
+    assert (found.body, found.modified_at) == (b"One.", None)

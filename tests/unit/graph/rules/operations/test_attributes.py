@@ -176,3 +176,14 @@ def test_a_new_entry_may_have_attributes(desk: Desk, source: NodeId) -> None:
     entry = desk.made(made)
     assert desk.entry(entry).attributes["seat"].attribute.value == "Berlin"
     assert desk.drafts[0].after["attributes.seat"]["value"] == "Berlin"
+
+
+@pytest.mark.req("KN-17")
+@pytest.mark.parametrize("given", [2**53 + 1, int("9" * 400), float("inf"), float("nan")])
+def test_a_number_that_no_record_can_hold_is_refused_alone(
+    desk: Desk, entry: NodeId, source: NodeId, given: float
+) -> None:
+    """The proof is made of canonical JSON: what that cannot hold would end a whole batch, again and again."""
+    odd = on_entry("setAttributes", entry, 1, set={"founded": value(given, cite(source, "founded 1990"))})
+    good = on_entry("setAttributes", entry, 1, set={"founded": value(2**53, cite(source, "founded 1990"))})
+    assert desk.codes(odd, good) == ["SCHEMA_INVALID", "accepted"]
