@@ -30,8 +30,8 @@ async def make(chosen: Chosen, out: Console, *, name: str, local: str | None, se
 async def list_all(chosen: Chosen, out: Console) -> None:
     """Print every organization with its settings."""
     async with linked(chosen) as link:
-        for one in (await link.run(ALL, token=link.token()))["organizations"]:
-            out.print(_line(one))
+        found = (await link.run(ALL, token=link.token()))["organizations"]
+    out.print("\n".join(map(_line, found)) or "there are none yet: make one with rootward admin organization")
 
 
 async def change(chosen: Chosen, out: Console, which: str, *, name: str | None, settings: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from api.cli import shown
 from api.cli.asking import Asker, asker_of
 from api.cli.given import Chosen
 from api.cli.link import linked
+from api.cli.words import brought, counted
 from graph.model.errors import BadState
 
 RUN = "mutation($agent: ID!) { runDreaming(agentId: $agent) { id state } }"
@@ -68,8 +69,8 @@ def _check_can_begin(status: Mapping[str, Any]) -> None:
 
 
 def _told(run: Mapping[str, Any]) -> list[str]:
-    counts = f"{run['operations']} operations, {run['skillUpdates']} lessons, {run['rejected']} refused"
-    lines = [f"{run['state'].lower()}: {run['materialsProcessed']} items read, {counts}"]
+    read = counted(run["materialsProcessed"], "item")
+    lines = [f"{run['state'].lower()}: {read} read, {brought(run)}, {run['rejected']} refused"]
     if run["error"]:
         lines.append(f"a batch failed and is tried again later [{run['error']}]")
     refused = [edge["node"] for edge in run["rejections"]["edges"]]

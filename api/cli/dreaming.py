@@ -10,7 +10,7 @@ from rich.console import Console
 from api.cli.asking import asker_of
 from api.cli.given import Chosen
 from api.cli.link import linked
-from api.cli.words import day
+from api.cli.words import brought, day
 
 RUNS = """
 query($agent: ID!, $most: Int) {
@@ -45,7 +45,7 @@ def _told(run: Mapping[str, Any]) -> list[str]:
     """Return a run in words: what it read and brought, and each thing that was refused."""
     about = f" of {run['channel']['displayName']}" if run["channel"] else ""
     head = f"{day(run['startedAt'])}  stage {run['stage']}{about}, {run['trigger'].lower()}, {run['state'].lower()}"
-    lines = [head, f"  read {run['materialsProcessed']}, {run['operations']} operations, {run['skillUpdates']} lessons"]
+    lines = [head, f"  read {run['materialsProcessed']}, {brought(run)}"]
     if run["model"]:
         lines.append(f"  asked {run['model']}")
     if run["error"]:

@@ -11,7 +11,7 @@ from api.cli.asking import asker_of
 from api.cli.given import Chosen
 from api.cli.link import linked
 from api.cli.shown import columns
-from api.cli.words import day
+from api.cli.words import brought, day
 
 STATUS = """
 query($owner: ID!) {
@@ -120,7 +120,7 @@ def _curation(state: Mapping[str, Any]) -> list[str]:
 
 
 def _counts(run: Mapping[str, Any]) -> str:
-    return f"{run['operations']} operations, {run['skillUpdates']} lessons, {run['rejected']} refused"
+    return f"{brought(run)}, {run['rejected']} refused"
 
 
 def _memo(memo: Mapping[str, Any]) -> str:

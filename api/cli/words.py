@@ -1,4 +1,4 @@
-"""What the command line says of citations, of numbers, and of the reasons why somebody does not see something."""
+"""What the command line says of citations, numbers and runs, and of the reasons why somebody does not see something."""
 
 from __future__ import annotations
 
@@ -49,6 +49,11 @@ def counted(number: int, noun: str) -> str:
     ('1 message', '0 messages')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def brought(run: Mapping[str, Any]) -> str:
+    """Return what a run of Dreaming brought, from its fields `operations` and `skillUpdates`."""
+    return f"{counted(run['operations'], 'operation')}, {counted(run['skillUpdates'], 'lesson')}"
 
 
 def day(time: str) -> str:

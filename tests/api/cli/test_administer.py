@@ -50,6 +50,7 @@ def test_agents_and_linked_bots_are_made_serve_organizations_and_are_deleted(mad
 
 @pytest.mark.req("AD-18", "SM-79")
 def test_settings_of_an_organization_are_listed_and_changed(made: Cli) -> None:
+    assert "there are none yet" in made.ok("admin", "organizations")
     made.ok("admin", "organization", "Heron", "--id", "heron", "--set", 'memory={"generate": false}')
     made.ok("admin", "organization", "Auk", "--id", "auk")
     set_ = ("admin", "set-organization", "org:heron", "--set")

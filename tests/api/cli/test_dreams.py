@@ -126,3 +126,9 @@ async def test_the_key_of_another_program_is_not_used(tmp_path: Path) -> None:
 
 def test_the_counts_of_a_start_are_words(sample: Server) -> None:
     assert not re.search(r"\b1 (?:episodes|statements|lessons|proposals)\b", sample.said)
+
+
+def test_the_counts_of_a_run_are_words(sample: Server) -> None:
+    shown = sample.cli.ok("dreams", "--as", "jonas")
+    assert "1 operation, 0 lessons" in shown
+    assert not re.search(r"\b1 (?:operations|lessons)\b", shown)
