@@ -220,7 +220,7 @@ def _translated() -> "Iterator[None]":
         yield
     except FileNotFoundError as error:
         raise NotFound("there are no bytes of this name") from error
-    except (BaseError, OSError) as error:
+    except (BaseError, OSError, ValueError) as error:  # the last: a date in a year that no calendar has
         raise StoreUnavailable("the file store failed; check its space and connection, then try again") from error
 
 

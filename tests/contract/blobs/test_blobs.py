@@ -1,5 +1,6 @@
 """One contract for every place that keeps bytes: a directory, memory, an S3-compatible server."""
 
+import asyncio
 import hashlib
 import os
 import stat
@@ -223,3 +224,21 @@ async def test_a_setting_names_the_store(tmp_path: Path) -> None:
     assert await open_blobs("memory:///").put(b"x") == BlobRef(sha256=name_of(b"x"), size_bytes=1)
     with pytest.raises(BadInput):
         open_blobs("nonsense://x")
+
+
+@pytest.mark.req("AD-32")
+@pytest.mark.parametrize("date", ["yesterday", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00"])
+async def test_a_list_with_a_date_that_is_none_is_an_answer_that_failed(date: str) -> None:
+    listed = f"<Contents><Key>x/sha256/aa/{'a' * 64}</Key><LastModified>{date}</LastModified><Size>1</Size></Contents>"
+    body = f"<ListBucketResult><IsTruncated>false</IsTruncated>{listed}</ListBucketResult>".encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(StoreUnavailable):
+            [name async for name, _ in open_s3(f"http://127.0.0.1:{port}", "x").list()]
