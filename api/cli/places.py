@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,7 +61,14 @@ def read_token(file: Path) -> str:
     try:
         return file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"there is no token in {file}: give one by ROOTWARD_TOKEN", field="token") from error
+        raise BadInput(f"there is no token in {file}: {_advice(file.stem)}", field="token") from error
+
+
+def _advice(key: str) -> str:
+    """Return what gives a token; the variable stands for the one who is asked for if nobody is named."""
+    if key == ADMIN:
+        return "copy it there, or give one by ROOTWARD_TOKEN"
+    return f"rootward token create {shlex.quote(key)} --save makes one"
 
 
 def write_private(file: Path, text: str) -> None:

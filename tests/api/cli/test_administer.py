@@ -48,6 +48,13 @@ def test_agents_and_linked_bots_are_made_serve_organizations_and_are_deleted(mad
     assert made.ok("admin", "log").count("agent.delete") == 2
 
 
+def test_who_has_no_token_in_a_file_is_told_how_to_get_one(made: Cli) -> None:
+    refused = made.run("ask", "who?", "--as", "nina", ROOTWARD_TOKEN=made.token("admin"))
+    assert (refused.code, "nina.token: rootward token create nina --save makes one" in refused.err) == (2, True)
+    (made.data_dir / "admin.token").unlink()
+    assert "give one by ROOTWARD_TOKEN" in made.run("admin", "log").err
+
+
 @pytest.mark.req("AD-18", "SM-79")
 def test_settings_of_an_organization_are_listed_and_changed(made: Cli) -> None:
     assert "there are none yet" in made.ok("admin", "organizations")

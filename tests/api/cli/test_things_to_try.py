@@ -138,5 +138,5 @@ def test_the_two_people_see_different_things(sample: Server) -> None:
 def test_somebody_without_a_token_file_is_told_what_to_do(sample: Server) -> None:
     ran = sample.cli.run("ask", "tea", "--as", "nobody")
     assert ran.code == 2
-    assert "ROOTWARD_TOKEN" in ran.err
+    assert "rootward token create nobody --save" in ran.err
     assert sample.cli.run("withdraw", "document:none", "--as", "mei").code == 5
