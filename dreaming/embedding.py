@@ -142,6 +142,8 @@ async def _asked(task: _Task, pieces: Sequence[Piece]) -> tuple[dict[Piece, Sequ
         first, bad = await _asked(task, pieces[:middle])
         second, worse = await _asked(task, pieces[middle:])
         return first | second, bad + worse
+    if len(vectors) != len(pieces):
+        raise ModelUnavailable("bad_response")
     found = dict(zip(pieces, vectors, strict=True))
     useless = [piece for piece, vector in found.items() if not is_usable(vector)]
     return {piece: vector for piece, vector in found.items() if piece not in useless}, useless

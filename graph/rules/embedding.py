@@ -123,7 +123,10 @@ def size_of(stored: bytes) -> int:
 
 def is_usable(vector: Sequence[float]) -> bool:
     """True if a vector has a direction: finite numbers, not all of them zero."""
-    return all(map(math.isfinite, vector)) and any(vector)
+    try:
+        return all(map(math.isfinite, vector)) and any(vector)
+    except (TypeError, OverflowError):  # an embedder of the host's own may give anything
+        return False
 
 
 def refused_by(model: str) -> str:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from numbers import Real
+from typing import Any
 
 from graph.model.edges import EdgeType
 from graph.model.ids import NodeId, prefix_of
@@ -253,9 +255,11 @@ async def _by_provider(
     return [*_ordered(reranked), *ordered[len(best) :]], RerankInfo(applied=True, provider=provider)
 
 
-def _refused(scores: Sequence[float], wanted: int) -> str | None:
+def _refused(scores: Sequence[Any], wanted: int) -> str | None:
     if len(scores) != wanted:
         return f"returned {len(scores)} scores for {wanted} candidates"
+    if not all(isinstance(score, Real) and not isinstance(score, bool) for score in scores):
+        return "returned a score that is no number"
     if not all(0 <= score <= 1 for score in scores):
         return "returned a score outside 0 to 1"
     return None

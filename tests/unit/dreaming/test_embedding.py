@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -188,6 +189,18 @@ async def test_a_provider_that_fails_is_asked_again_as_the_back_off_says(desk: D
     assert await desk.embed() == ["done"]
     state = (await desk.states())["message"]
     assert (state.embedded, state.pending, state.oldest_pending_at) == (1, 0, None)
+
+
+@pytest.mark.req("RE-32")
+async def test_another_number_of_vectors_than_of_texts_is_an_answer_that_failed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.world.say(desk.world.ops, "A puppy.")
+    monkeypatch.setattr(desk.model, "embed", AsyncMock(return_value=[]))
+    assert await desk.embed() == ["failed"]
+    job = await desk.job()
+    assert job is not None
+    assert job.last_error == "MODEL_BAD_RESPONSE"
 
 
 @pytest.mark.req("RE-32", "CO-66")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from graph.model.ids import NodeId
@@ -51,6 +53,11 @@ def test_vectors_of_a_message_are_named_after_it() -> None:
 
 @pytest.mark.parametrize("vector", [[], [0.0, 0.0], [float("nan"), 1.0], [float("inf")]])
 def test_a_vector_without_direction_is_of_no_use(vector: list[float]) -> None:
+    assert not rules.is_usable(vector)
+
+
+@pytest.mark.parametrize("vector", [[None, 1.0], ["1.0"], [[1.0]], [10**400]])
+def test_a_vector_of_what_is_no_number_is_of_no_use_either(vector: list[Any]) -> None:
     assert not rules.is_usable(vector)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -248,7 +250,7 @@ async def test_the_answer_names_its_tokenizer(world: TeamWorld) -> None:
 
 
 class _Reranker:
-    def __init__(self, scores: Sequence[float] | None) -> None:
+    def __init__(self, scores: Sequence[Any] | None) -> None:
         self.scores, self.asked = scores, 0
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -261,9 +263,17 @@ class _Reranker:
 
 @pytest.mark.req("RE-12", "RE-17", "RE-18")
 @pytest.mark.parametrize(
-    ("scores", "reason"), [(None, "needed more"), ((0.5,), "returned 1 scores"), ((0.5, 1.2), "outside")]
+    ("scores", "reason"),
+    [
+        (None, "needed more"),
+        ((0.5,), "returned 1 scores"),
+        ((0.5, 1.2), "outside"),
+        ((0.5, math.nan), "outside"),
+        ((0.5, None), "no number"),
+        ((0.5, True), "no number"),
+    ],
 )
-async def test_a_bad_reranker_changes_nothing(world: TeamWorld, scores: Sequence[float] | None, reason: str) -> None:
+async def test_a_bad_reranker_changes_nothing(world: TeamWorld, scores: Sequence[Any] | None, reason: str) -> None:
     await set_to(world, "search.rerank_timeout_ms", 20)
     await set_to(world, "search.neighbours", 0)
     await talk(world, world.ops, ["zeppelin zeppelin zeppelin", "a zeppelin"])
