@@ -92,11 +92,21 @@ async def test_no_answer_is_told_without_what_the_server_said(
         '{"choices": []}',
         '{"choices": [{"message": 7}]}',
         '{"choices": [{"message": {"tool_calls": [{"id": "1"}]}}]}',
+        "[" * 10_000,
     ],
 )
 async def test_an_answer_of_another_form_is_refused(body: str) -> None:
     with pytest.raises(InvalidAnswer):
         await model_that(lambda _: httpx2.Response(200, text=body)).generate(ModelRequest(instructions="", input=[]))
+
+
+async def test_half_of_a_surrogate_pair_can_be_said_again() -> None:
+    made = {"id": "1\udfff", "function": {"name": "shell\ud800", "arguments": "{}"}}
+    said = json.dumps({"choices": [{"message": {"content": "half \ud83d of \U0001f600", "tool_calls": [made]}}]})
+    asked = model_that(lambda _: httpx2.Response(200, text=said))
+    answer = await asked.generate(ModelRequest(instructions="", input=[]))
+    assert answer.text == "half \ufffd of \U0001f600"
+    assert await asked.generate(ModelRequest(instructions="", input=answer.output)) == answer
 
 
 def test_a_name_is_looked_up_as_a_model_an_endpoint_or_its_mapping() -> None:

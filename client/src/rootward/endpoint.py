@@ -78,10 +78,10 @@ def read_chat(answer: httpx2.Response) -> ModelResponse:
     """
     try:
         said = answer.json()["choices"][0]["message"]
-        text, calls = said.get("content"), said.get("tool_calls") or []
+        text, calls = _whole(said.get("content")), said.get("tool_calls") or []
         output: list[Item] = [message("assistant", text)] if isinstance(text, str) and (text or not calls) else []
         output += [_read_call(call) for call in calls]
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InvalidAnswer("the model's address answered in another form than Chat Completions") from None
     return ModelResponse(output=output)
 
@@ -109,7 +109,12 @@ def _read_call(call: Mapping[str, Mapping[str, object]]) -> Item:
     function = call["function"]
     return {
         "type": "function_call",
-        "call_id": call["id"],
-        "name": function["name"],
-        "arguments": function["arguments"],
+        "call_id": _whole(call["id"]),
+        "name": _whole(function["name"]),
+        "arguments": _whole(function["arguments"]),
     }
+
+
+def _whole(given: object) -> object:
+    """Return a text with U+FFFD for half of a surrogate pair: the next request could not be sent with it."""
+    return given.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(given, str) else given
