@@ -33,9 +33,12 @@ class AnchorAddress:
         body = json.dumps(anchor.to_export(), ensure_ascii=False, sort_keys=True).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": anchor.hash}
         try:
-            async with httpx2.AsyncClient(transport=self._transport, timeout=_TIMEOUT_S, trust_env=False) as http:
-                answer = await http.post(self._url, content=body, headers=headers)
+            async with (
+                httpx2.AsyncClient(transport=self._transport, timeout=_TIMEOUT_S, trust_env=False) as http,
+                http.stream("POST", self._url, content=body, headers=headers) as answer,
+            ):
+                status, kept = answer.status_code, answer.is_success  # what else it says is not waited for
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise StoreUnavailable("the address of anchors does not answer") from error
-        if not answer.is_success:
-            raise StoreUnavailable(f"the address of anchors answered {answer.status_code}")
+        if not kept:
+            raise StoreUnavailable(f"the address of anchors answered {status}")

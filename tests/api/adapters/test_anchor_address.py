@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
@@ -52,6 +53,16 @@ async def test_an_anchor_that_was_not_taken_is_no_kept_one(answers: httpx2.Respo
     with pytest.raises(StoreUnavailable) as refused:
         await AnchorAddress(URL, transport=httpx2.MockTransport(answer)).publish(made())
     assert "secret" not in refused.value.message
+
+
+@pytest.mark.req("AD-27")
+async def test_an_answer_that_never_ends_holds_nothing_up() -> None:
+    class Endless(httpx2.AsyncByteStream):
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            raise AssertionError("the status is enough")
+
+    answers = httpx2.MockTransport(lambda _: httpx2.Response(200, stream=Endless()))
+    await AnchorAddress(URL, transport=answers).publish(made())
 
 
 @pytest.mark.req("AD-27")
