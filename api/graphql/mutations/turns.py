@@ -64,7 +64,7 @@ class TurnMutations:
             is_session(session_id, chat_id)
             if session is not None:
                 work = partial(turns.begin_turn, session_id=session, turn=turn, person_id=operator)
-                return await _session_start(info, session, turn, operator, idempotency_key, work)
+                return await _session_start(info, session, turn, ("operator", operator), idempotency_key, work)
             assert chat is not None, "a turn is of a session or of a chat"
             given = _input(input, parts)
             text = await ctx.once(
@@ -111,7 +111,7 @@ class TurnMutations:
             is_session(session_id, chat_id)
             if session is not None:
                 work = partial(turns.resume_turn, session_id=session, turn=turn, person_id=person)
-                return await _session_start(info, session, turn, person, idempotency_key, work)
+                return await _session_start(info, session, turn, ("person", person), idempotency_key, work)
             assert chat is not None, "a turn is of a session or of a chat"
             text = await ctx.once(info, lambda: resume_turn(ctx.deps, ctx.models, ctx.caller, chat_id=chat, turn=turn))
         return _chat_start(ctx, chat, turn, text)
@@ -206,13 +206,16 @@ async def _session_start(
     info: Info[Any, Any],
     session: NodeId,
     turn: str,
-    person: NodeId | None,
+    named: tuple[str, NodeId | None],
     key: str | None,
     work: Callable[[Command], Awaitable[str]],
 ) -> TurnStart:
-    """Begin or resume a turn of a session; a repeated key gets the instructions made anew."""
-    ctx = context(info)
-    asked = {"operation": info.field_name, "session": session, "turn": turn, "person": person}
+    """Begin or resume a turn of a session; a repeated key gets the instructions made anew.
+
+    The person is named after the word by which receipts know him: another word would be another request.
+    """
+    ctx, (word, person) = context(info), named
+    asked = {"operation": info.field_name, "session": session, "turn": turn, word: person}
 
     async def keyed(cmd: Command) -> str:
         async def again(_: Json) -> str:

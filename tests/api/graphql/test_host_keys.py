@@ -7,9 +7,15 @@ from dataclasses import replace
 import pytest
 
 from api.bootstrap import Ports
+from api.graphql.ids import to_node
 from dreaming.models.making import OneModel
 from dreaming.models.scripted import ScriptedModel
+from graph.model.ids import WorkspaceId
 from graph.model.nodes.people import Right
+from graph.model.nodes.work import Receipt
+from graph.rules.canonical import digest
+from graph.services.idempotency import RECEIPTS
+from graph.store.query import Find
 from tests.api.clients import GraphQLClient
 from tests.api.graphql.test_hosting import APPEND, CONFIDE, CREATE, END, TURN, Gid, both_engines, it
 from tests.support.bot_room import BotRoom
@@ -51,6 +57,19 @@ async def test_a_repeated_key_returns_the_first_result_and_does_nothing_more(
     assert await host.code(END, session=first["id"], turn="t1", key="k1") == "CONFLICT"
     other = await it(host, CREATE, **given)
     assert other["id"] != first["id"]
+
+
+@pytest.mark.req("AD-17")
+async def test_the_receipt_of_a_begun_turn_is_that_of_earlier_versions(
+    world: TeamWorld, host: GraphQLClient, gid: Gid
+) -> None:
+    session = (await it(host, CREATE, agent=gid(world.atlas), person=gid(world.ana)))["id"]
+    await it(host, TURN, session=session, turn="t1", who=gid(world.ana), key="k1")
+    inside = to_node(session, WorkspaceId(world.name))
+    asked = {"operation": "beginTurn", "session": inside, "turn": "t1", "operator": world.ana}
+    async with world.deps.store.reading() as reader:
+        found = (await reader.find(RECEIPTS, Find(kind=Receipt))).nodes
+    assert digest(asked) in [(one.result or {}).get("request") for one in found]
 
 
 @pytest.mark.req("AD-17", "AM-30")
