@@ -1,7 +1,9 @@
 """Find out which form an export has, and read it."""
 
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import tzinfo
 from enum import StrEnum
@@ -20,6 +22,9 @@ from graph.model.errors import ImportInvalid
 from graph.text.outside import has_surrogate, whole
 
 _CONVERSATIONS = "conversations.json"
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+_LOCKED = 1
+"""Flag of a file in a zip that takes a password."""
 _OF_SYSTEMS = frozenset(("__MACOSX", ".DS_Store"))
 
 
@@ -36,13 +41,14 @@ def detect_form(path: Path) -> Form:
     """Return the form of an export, by its content; `.jsonl` and `.ndjson` by their name.
 
     Raises:
-        ImportInvalid: `no_file`, or `unknown_form`.
+        ImportInvalid: `no_file`, `bad_zip`, or `unknown_form`.
     """
     if not path.exists():
         raise Place(file=path.name).invalid("no_file", "there is no such file or folder")
     if not _is_folder(path):
         return _detect_file(path)
-    names = {item.name for item in _folder(path).iterdir()}
+    with _unpacking(path):
+        names = {item.name for item in _folder(path).iterdir()}
     if {"users.json", "channels.json"} <= names:
         return Form.SLACK
     if _CONVERSATIONS in names:
@@ -62,7 +68,8 @@ def read_export(path: Path, *, form: Form, timezone: tzinfo | None, tally: Impor
     Raises:
         ImportInvalid: with file, place and reason; what was yielded before it is sound.
     """
-    yield from map(_whole, _read(path, form, Dates(zone=timezone, tally=tally)))
+    with _unpacking(path):
+        yield from map(_whole, _read(path, form, Dates(zone=timezone, tally=tally)))
 
 
 def _whole(message: ImportedMessage) -> ImportedMessage:
@@ -110,9 +117,25 @@ def _is_folder(path: Path) -> bool:
 
 def _folder(path: Path) -> Path | zipfile.Path:
     """Return the folder of an export, or of its zip; who packs one by hand puts a folder around it."""
-    top = path if path.is_dir() else zipfile.Path(path)
+    top = path if path.is_dir() else _opened_zip(path)
     inside = [item for item in top.iterdir() if item.name not in _OF_SYSTEMS]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else top
+
+
+def _opened_zip(path: Path) -> zipfile.Path:
+    top = zipfile.Path(path)
+    if any(info.flag_bits & _LOCKED for info in top.root.infolist()):
+        raise Place(file=path.name).invalid("bad_zip", "the zip takes a password; give the folder that was packed")
+    return top
+
+
+@contextmanager
+def _unpacking(path: Path) -> Iterator[None]:
+    """Tell of a zip that does not open, or breaks while it is read."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise Place(file=path.name).invalid("bad_zip", "the zip is damaged; export it again") from error
 
 
 def _lines(stream: IO[bytes], file: str) -> Iterator[str]:

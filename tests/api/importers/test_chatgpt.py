@@ -21,6 +21,20 @@ def test_the_form_is_found_in_a_file_a_folder_and_a_zip(tmp_path: Path) -> None:
     assert load(tmp_path / "export.zip") == load(EXPORT)
 
 
+@pytest.mark.parametrize(("at", "byte"), [(b"conversations.json", 40), (b"PK\x01\x02", 0), (b"PK\x01\x02", 8)])
+def test_a_zip_that_is_damaged_or_locked_is_told(tmp_path: Path, at: bytes, byte: int) -> None:
+    """Its content, its list, and the mark of a password in it."""
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(EXPORT, "conversations.json")
+    data = bytearray(file.read_bytes())
+    data[data.index(at) + byte] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ImportInvalid) as refused:
+        load(file)
+    assert (refused.value.details["file"], refused.value.details["reason"]) == ("export.zip", "bad_zip")
+
+
 def test_the_path_shown_at_the_end_is_read_and_no_other_branch() -> None:
     assert [(m.external_id, m.text) for m in load(EXPORT)] == [
         ("m1", "How long must dough rest?"),
