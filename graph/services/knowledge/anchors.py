@@ -77,22 +77,32 @@ async def keep_anchoring(
 ) -> None:
     """Anchor every workspace every `minutes` until cancelled; a fault is told and tried again at the next turn.
 
-    What is anchored on demand, or by a deletion, is published at the next turn, at most a minute later.
+    All are anchored before any is published, so that a sink that is away leaves none out. What is anchored on demand,
+    or by a deletion, is published at the next turn, at most a minute later.
     """
     published: dict[WorkspaceId, int] = {}
     while True:
         try:
-            for workspace in await workspaces(deps):
+            there = await workspaces(deps)
+            for workspace in there:
                 await anchor_if_due(deps, workspace, minutes)
-                if sink is not None:
-                    for made in await _unpublished(deps, workspace, published.get(workspace)):
-                        await sink.publish(made)
-                        published[workspace] = made.seq
+            if sink is not None:
+                await _publish(deps, sink, there, published)
         except RootwardError as error:
             deps.figures.count("anchor_failed", code=error.wire_code)
             if on_fault is not None:
                 await on_fault(error)
         await deps.clock.sleep(min(minutes, 1) * 60)
+
+
+async def _publish(
+    deps: Deps, sink: AnchorSink, there: Sequence[WorkspaceId], published: dict[WorkspaceId, int]
+) -> None:
+    """Publish what is not, and note in `published` how far each workspace is; it stops at the first that fails."""
+    for workspace in there:
+        for made in await _unpublished(deps, workspace, published.get(workspace)):
+            await sink.publish(made)
+            published[workspace] = made.seq
 
 
 async def _unpublished(deps: Deps, workspace: WorkspaceId, last: int | None) -> Sequence[SealedAnchor]:

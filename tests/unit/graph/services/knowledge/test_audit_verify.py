@@ -14,7 +14,7 @@ from api.adapters.anchor_file import AnchorFile
 from api.cli.verify_offline import main as verify_offline
 from graph.model.access import SystemScope
 from graph.model.errors import BadInput, Forbidden, StoreUnavailable
-from graph.model.ids import NodeId
+from graph.model.ids import NodeId, WorkspaceId
 from graph.model.nodes.knowledge import KnowledgeBase
 from graph.model.nodes.work import AdminRecord, AuditRecord
 from graph.rules.audit_anchors import SealedAnchor
@@ -23,6 +23,7 @@ from graph.rules.audit_following import ChainBreak
 from graph.services.access.commands import command
 from graph.services.access.provisioning import create_person
 from graph.services.access.session import read
+from graph.services.access.workspaces import add_workspace
 from graph.services.knowledge.anchors import (
     anchor_if_due,
     anchor_now,
@@ -280,6 +281,25 @@ async def test_every_anchor_is_published_also_one_on_demand_and_one_that_failed_
         clock.advance(timedelta(minutes=15))
         await clock.somebody_sleeps()
         assert kept.seqs == [1, 2, 3, 4]
+    finally:
+        keeping.cancel()
+
+
+@pytest.mark.req("AD-27")
+async def test_every_workspace_is_anchored_while_the_place_outside_is_away(world: TeamWorld) -> None:
+    clock, kept = HeldClock(), Kept()
+    kept.refusals = 1
+    deps = replace(world.deps, clock=clock)
+    await filled(world)
+    names = [WorkspaceId("aaa"), world.workspace, WorkspaceId("zzz")]
+    for name in (names[0], names[2]):
+        await add_workspace(deps, name)
+    keeping = asyncio.create_task(keep_anchoring(deps, 15, sink=kept))
+    try:
+        await clock.somebody_sleeps()
+        assert kept.seqs == []
+        for name in names:
+            assert await anchor_if_due(deps, name, 15) is None, "it was anchored already"
     finally:
         keeping.cancel()
 
