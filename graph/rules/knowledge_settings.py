@@ -20,7 +20,7 @@ TRANSIENT_PATTERNS: tuple[str, ...] = (
     r"\b(?:still|currently)\s+(?:running|working on|in progress|building|waiting)\b",
     r"\b(?:in progress|work in progress|half done|almost done)\b",
     r"\bTraceback \(most recent call last\)",
-    r"^\s*at [\w.$<>]+\([\w.]+:\d+\)",
+    r"^[^\S\n]*at [\w.$<>]+\([\w.]+:\d+\)",
     r"\b(?:exception|error)\b.{0,40}\bat line \d+",
     r"\b(?:HTTP|error|exit|status)\s*(?:code)?\s*[:#]?\s*(?:[1-9]\d{2}|E[A-Z]{3,})\b",
     r"\b(?:failed|crashed|aborted|died)\b.{0,40}\b(?:error|exit|status|code)\b\W{0,3}(?:code\W{0,3})?[a-z]{0,4}[-_]?\d",
@@ -34,7 +34,7 @@ TRANSIENT_PATTERNS: tuple[str, ...] = (
 CURRENT_VALUE_PATTERNS: tuple[str, ...] = (
     r"\b(?:price|stock(?: level)?|balance|quote)\b.{0,40}\b(?:is|are|at|:)\s*(?:now\s*)?[$€£¥]?\s?\d",
     r"\bcosts?\s+(?:now\s+)?(?:[$€£¥]\s?\d|\d[\d.,]*\s?(?:[$€£¥]|(?:EUR|USD|GBP|CNY|dollars?|euros?|yuan)\b))",
-    r"\b\d[\d.,]*\b.{0,20}\bin stock\b",
+    r"\b\d(?:[\d.,]{0,15}\d)?+(?!\w).{0,20}\bin stock\b",
     r"(?:价格|库存|余额)(?:现在|目前)?(?:是|为|：|:)?\s*[$€£¥]?\s?\d++(?!\s?年)",
 )
 """A current price, stock level or balance: allowed with a validity and the name of its authority (DR-50)."""

@@ -12,7 +12,7 @@ from graph.model.nodes.people import Principal
 from graph.rules.guarding import LIVE_ENTRY
 from graph.rules.guide import limits_of
 from graph.rules.names import is_dated_name
-from graph.rules.operations.limits import ENTRY_TYPES, matches_transient
+from graph.rules.operations.limits import ENTRY_TYPES, MAX_BLOCK_TEXT, MAX_NAME, matches_transient
 from graph.services.access.session import Session
 from graph.services.knowledge.guide import curation_guide
 from graph.services.knowledge.owners import readable_bases
@@ -56,11 +56,14 @@ async def entry_authors(session: Session, owner_id: NodeId) -> Sequence[Principa
 
 
 async def draft_warnings(session: Session, owner_id: NodeId, draft: Draft) -> Sequence[DraftWarning]:
-    """Return why an agent could not save these words at an owner; a person is warned by it and may go on (CO-18)."""
+    """Return why an agent could not save these words at an owner; a person is warned by it and may go on (CO-18).
+
+    What is longer than a block or a name can be is looked at so far: the patterns are fast on no more than that.
+    """
     settings = await load_settings(session.reader, session.caller.workspace, owner_id)
     found: list[DraftWarning] = []
-    if draft.text and matches_transient(settings["dream.transient_patterns"], draft.text):
+    if draft.text and matches_transient(settings["dream.transient_patterns"], draft.text[:MAX_BLOCK_TEXT]):
         found.append(DraftWarning.TRANSIENT_STATE)
-    if draft.name and is_dated_name(draft.name, entry_type=draft.type):
+    if draft.name and is_dated_name(draft.name[:MAX_NAME], entry_type=draft.type):
         found.append(DraftWarning.DATED_NAME)
     return found

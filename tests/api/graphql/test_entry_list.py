@@ -80,6 +80,8 @@ async def test_drafts_are_judged_by_the_patterns_in_force(world: TeamWorld, ana:
     ]
     assert await warnings(name="Offsite 2025-05-10", type="event") == []
     assert await warnings(name="Helio", text="Helio makes lamps.") == []
+    assert await warnings(text=f"{'x' * 1_988} 80 % done") == ["TRANSIENT_STATE"]
+    assert await warnings(text=f"{'x' * 2_000} 80 % done") == [], "no block is as long"
 
 
 @pytest.mark.req("CO-22")

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import regex
 
 from graph.model.errors import BadInput
-from graph.rules.knowledge_settings import SPECS, SettingType, checked
+from graph.rules.knowledge_settings import CURRENT_VALUE_PATTERNS, SPECS, TRANSIENT_PATTERNS, SettingType, checked
 
 CONTRACT = Path(__file__).parents[4] / "docs" / "contracts" / "knowledge.md"
 _ROW = re.compile(r"^\| (`[a-z_]+\.[a-z_`., ]+) \| (.+?) \| (.*) \|$", re.MULTILINE)
@@ -74,3 +75,21 @@ def test_the_least_value_is_that_of_the_contract(name: str, range_: str) -> None
     assert checked(name, beyond + 1) == beyond + 1
     with pytest.raises(BadInput):
         checked(name, beyond)
+
+
+@pytest.mark.req("DR-50")
+@pytest.mark.parametrize("pattern", [*TRANSIENT_PATTERNS, *CURRENT_VALUE_PATTERNS])
+def test_no_built_in_pattern_begins_again_at_each_place_of_a_run(pattern: str) -> None:
+    """They are searched without watching the clock: one that did would take minutes here."""
+    compiled = regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
+
+    def ends(text: str) -> bool:
+        try:
+            compiled.search(text, timeout=30)
+        except TimeoutError:
+            return False
+        return True
+
+    tails = (" in stock", " 1 of 1 do", " at a.b(c:1", " dollar", " code", " 年")
+    texts = (run * 50_000 + "x" * 41 + tail for run in ("1.", "1,", "1", "\n", "costs 1", "库存1") for tail in tails)
+    assert all(map(ends, texts))
