@@ -27,6 +27,8 @@ from graph.store.query import And, Eq, Find, Where
 
 _SECTIONS: Final = {"## Facts": BODY, "## Relations": 3, "## Sources": 4}
 """Unescaped headings of a projection: words of others never look like them."""
+_LAST: Final = 2**62
+"""Behind every position: the place of facts that went since the text was made, where a store has no snapshots."""
 
 
 async def memory_browse(
@@ -101,12 +103,12 @@ def _paragraphs(text: str, facts: Iterable[tuple[Key, tuple[CitationView, ...]]]
     head, *rest = text.rstrip("\n").split("\n\n")
     yield Piece(text=head, key=HEAD)
     section, waiting = 1, iter(facts)
-    for paragraph in rest:
+    for place, paragraph in enumerate(rest):
         if paragraph in _SECTIONS:
             section = _SECTIONS[paragraph]
             yield Piece(text=f"\n{paragraph}", key=(section,))
         elif section == BODY:
-            key, cited = next(waiting)
+            key, cited = next(waiting, ((BODY, _LAST, place), ()))
             yield Piece(text=f"\n{paragraph}", key=key, sources=cited)
         else:
             for number, line in enumerate(paragraph.split("\n")):

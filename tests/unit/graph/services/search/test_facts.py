@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from graph.model.ids import NodeId
 from graph.rules.ranking import ItemKind
-from graph.services.access.session import read
+from graph.services.access.session import Session, read
 from graph.services.knowledge.projection import projection
+from graph.services.knowledge.views import BlockView
 from tests.support.operations import add, apply, block, cite, create, deduction, made
 from tests.support.world import TeamWorld
 from tests.unit.graph.services.search.asking import ask, browse
@@ -50,6 +53,30 @@ async def test_browse_shows_the_bytes_of_the_projection_page_by_page(world: Team
         if cursor is None:
             break
     assert "".join(read_so_far.split()) == "".join(text.split())
+
+
+@pytest.mark.req("RE-34", "KN-113")
+async def test_facts_that_go_while_an_entry_is_opened_bring_no_fault(
+    world: TeamWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store without snapshots gives the text with facts of which it tells nothing any more a moment later."""
+    entry = await lin(world)
+    whole = await browse(world, entry)
+
+    async def none_left(session: Session, ids: Sequence[NodeId]) -> Mapping[NodeId, tuple[BlockView, ...]]:
+        return dict.fromkeys(ids, ())
+
+    monkeypatch.setattr("graph.services.search.browse.blocks_of", none_left)
+    page = await browse(world, entry)
+    assert (page.text, page.sources) == (whole.text, ())
+    shown, cursor = page.text.split(), (first := await browse(world, entry, max_tokens=8)).next
+    read_so_far = first.text.split()
+    for _ in shown:
+        if cursor is None:
+            break
+        following = await browse(world, entry, max_tokens=8, after=cursor)
+        read_so_far, cursor = [*read_so_far, *following.text.split()], following.next
+    assert "".join(read_so_far) == "".join(shown)
 
 
 @pytest.mark.req("KN-5", "RE-29")
