@@ -80,6 +80,21 @@ def test_the_verifier_refuses_an_archive_of_which_any_file_was_changed(
     assert "texts.jsonl" in broken.out
 
 
+@pytest.mark.req("AD-41")
+def test_the_verifier_calls_no_archive_broken_that_it_cannot_compare(
+    sample: Server, archive: Path, tmp_path: Path
+) -> None:
+    shutil.unpack_archive(archive, tmp_path / "open")
+    manifest = tmp_path / "open" / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**told, "schema_version": told["schema_version"] + 1}), encoding="utf-8")
+    newer = sample.cli.run("verify", str(tmp_path / "open"))
+    assert newer.code == 2
+    assert "all chains hold" in newer.out
+    assert "BROKEN" not in newer.out
+    assert "a newer version of Rootward made the archive" in newer.err
+
+
 @pytest.mark.parametrize(("content", "said"), [(None, "no such file"), (b"no archive", "no archive of Rootward")])
 def test_what_is_no_archive_makes_no_store(cli: Cli, tmp_path: Path, content: bytes | None, said: str) -> None:
     if content is not None:
