@@ -121,12 +121,25 @@ def _torn(tokenizer: Tokenizer, pieces: Iterable[Piece], page_tokens: int, cut: 
 
 
 def _split(tokenizer: Tokenizer, piece: Piece, start: int, end: int, page_tokens: int) -> Iterator[Piece]:
-    at = start
-    while tokenizer.count(piece.text[at:end]) > page_tokens:
-        head = tokenizer.cut_to(piece.text[at:end], page_tokens) or piece.text[at]
-        yield replace(piece, text=head, offset=at)
-        at += len(head)
+    at, reached = start, _reach(tokenizer, piece.text, start, end, page_tokens)
+    while reached < end:
+        yield replace(piece, text=piece.text[at:reached], offset=at)
+        at, reached = reached, _reach(tokenizer, piece.text, reached, end, page_tokens)
     yield replace(piece, text=piece.text[at:end], offset=at)
+
+
+def _reach(tokenizer: Tokenizer, text: str, start: int, end: int, page_tokens: int) -> int:
+    """Return where a part that begins at `start` ends: one code point at least, else as many as a page holds.
+
+    It looks little further than that, so that a line of any length is torn in time in proportion to it.
+    """
+    size = 8 * page_tokens
+    while True:
+        seen = text[start : min(start + size, end)]
+        head = tokenizer.cut_to(seen, page_tokens)
+        if len(head) < len(seen) or start + size >= end:
+            return start + max(len(head), 1)
+        size *= 2
 
 
 def _forth(pieces: Sequence[Piece], first: int, page_tokens: int, count: Counter) -> int:

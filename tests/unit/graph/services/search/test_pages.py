@@ -63,6 +63,33 @@ def test_lines_that_come_or_go_between_pages_move_no_other() -> None:
     assert words(page(LINES[:3], gone.previous, 10_000, back=True)) == words(page(LINES[:3], None, 10_000))
 
 
+class Looking:
+    """Counts with the default, and how many characters it was shown."""
+
+    name = "looking"
+
+    def __init__(self) -> None:
+        self.shown = 0
+
+    def count(self, text: str) -> int:
+        self.shown += len(text)
+        return DEFAULT_TOKENIZER.count(text)
+
+    def cut_to(self, text: str, budget: int) -> str:
+        self.shown += len(text)
+        return DEFAULT_TOKENIZER.cut_to(text, budget)
+
+
+@pytest.mark.req("RE-34")
+@pytest.mark.parametrize("line", ["word " * 2_000, "字" * 10_000, "x" + " " * 9_998 + "x"])
+def test_a_long_line_is_looked_at_a_few_times_however_small_its_pages_are(line: str) -> None:
+    looking = Looking()
+    first = page_of(REF, [Piece(text=line, key=HEAD)], None, 1, looking, back=False)
+    assert first.tokens == 1
+    assert first.next is not None
+    assert looking.shown < 20 * len(line)
+
+
 @pytest.mark.req("KN-113")
 def test_a_cursor_of_another_ref_or_form_is_refused() -> None:
     cursor = page(LINES, None, 30).next
