@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graph.model.errors import InvalidRequest
+from graph.text.outside import has_surrogate
 
 MAX_PARTS = 100
 _BETWEEN = "\n\n"
@@ -97,7 +98,7 @@ def is_storable(text: str) -> bool:
     >>> is_storable("a"), is_storable("\x00"), is_storable("\ud800")
     (True, False, False)
     """
-    return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    return "\x00" not in text and not has_surrogate(text)
 
 
 def may_replace(original: str, rewrite: str, *, ids: Collection[str] = ()) -> bool:
