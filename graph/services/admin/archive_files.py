@@ -14,6 +14,7 @@ import re
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,15 +108,27 @@ def read_manifest(folder: Path) -> Mapping[str, Any]:
     """Return the manifest.
 
     Raises:
-        ArchiveInvalid: missing or unreadable.
+        ArchiveInvalid: missing, unreadable or of another form.
     """
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ArchiveInvalid("this is no archive of Rootward: its manifest cannot be read", part=MANIFEST) from error
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or not _is_manifest(found):
         raise ArchiveInvalid("this is no archive of Rootward: its manifest cannot be read", part=MANIFEST)
     return found
+
+
+def _is_manifest(found: Mapping[str, Any]) -> bool:
+    """Tell whether what a manifest has is of its kind; archives come from others, too."""
+    files, blobs, version = found.get("files", {}), found.get("blobs", []), found.get("schema_version", 0)
+    return (
+        isinstance(files, dict)
+        and all(isinstance(facts, dict) for facts in files.values())
+        and isinstance(blobs, list)
+        and all(isinstance(address, str) for address in blobs)
+        and isinstance(version, int)
+    )
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -193,7 +206,7 @@ def _unpack(source: Path, folder: Path) -> None:
         with tarfile.open(source, "r:*") as tar:
             for member in tar:
                 _unpack_one(tar, member, folder)
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
         raise ArchiveInvalid("this is no archive of Rootward, or it is cut off", part=source.name) from error
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import tarfile
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -280,6 +281,9 @@ def _bad_row(folder: Path) -> None:
         (lambda folder: _manifest(folder, format="something"), "manifest.json"),
         (lambda folder: _manifest(folder, version=2), "manifest.json"),
         (lambda folder: _manifest(folder, schema_version=9_999), "manifest.json"),
+        (lambda folder: _manifest(folder, schema_version="2"), "manifest.json"),
+        (lambda folder: _manifest(folder, files={"nodes.jsonl": 5}), "manifest.json"),
+        (lambda folder: _manifest(folder, blobs=[5]), "manifest.json"),
         (_other_audit, "audit.jsonl"),
         (_bad_row, "edges.jsonl"),
         (_foreign, "manifest.json"),
@@ -306,7 +310,10 @@ async def test_files_that_are_no_archive_are_refused(world: TeamWorld, tmp_path:
     whole = gzip.decompress((tmp_path / "a.tar.gz").read_bytes())
     (tmp_path / "cut.tar").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "text.tar").write_text("this is no archive")
-    for name in ("missing.tar", "cut.tar", "text.tar"):
+    packing = zlib.compressobj(wbits=31)
+    begun = packing.compress(whole[: len(whole) // 2]) + packing.flush(zlib.Z_SYNC_FLUSH)
+    (tmp_path / "damaged.tar.gz").write_bytes(begun + b"\xff" * 64)
+    for name in ("missing.tar", "cut.tar", "text.tar", "damaged.tar.gz"):
         with pytest.raises(ArchiveInvalid):
             await import_archive(empty, tmp_path / name)
     for name, kind in (
