@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -41,13 +41,21 @@ class AnchorFile:
     def _append(self, line: bytes) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a+b") as file:
-            if line not in _tail(file):
-                file.write(line)
+            last = _tail(file)
+            if line not in last:
+                file.write(_completing(last[-1] if last else b"", line))
                 file.flush()
                 os.fsync(file.fileno())
 
 
-def _tail(file: BinaryIO) -> Collection[bytes]:
-    """Return the last lines of a file, whole ones."""
+def _tail(file: BinaryIO) -> Sequence[bytes]:
+    """Return the last lines of a file."""
     file.seek(-min(_LOOKED_AT, file.seek(0, os.SEEK_END)), os.SEEK_END)
-    return frozenset(file.read().splitlines(keepends=True))
+    return file.read().splitlines(keepends=True)
+
+
+def _completing(last: bytes, line: bytes) -> bytes:
+    """Return what to append: a process that was stopped may have left the last line without its end."""
+    if not last or last.endswith(b"\n"):
+        return line
+    return line.removeprefix(last) if line.startswith(last) else b"\n" + line
