@@ -178,7 +178,7 @@ async def test_a_turn_carries_the_memos_of_what_it_reads_in_their_order(
     assert await ben.code(APPLY, kb=kb, operations=[memo(1, "Mine.")]) == "SCOPE_FORBIDDEN"
     assert await ben.it(MEMO, c=conversation) == {"text": "Be brief.\nUse tin.", "tokens": 7}
     assert await eve.code(MEMO, c=conversation) == "NOT_FOUND"
-    assert await ana.code(APPLY, kb=own, operations=[]) in ("NOT_FOUND", "SCOPE_FORBIDDEN")
+    assert await ana.code(APPLY, kb=own, operations=[]) == "NOT_FOUND"
 
 
 @pytest.mark.req("RE-31", "KN-110")
