@@ -133,7 +133,8 @@ class EmbeddedStore:
             try:
                 writing.set_wal_hook(self._note_log)
                 migrations.migrate(writing, self._steps, self._clock.now())
-                nodes.end_leases(writing, self._clock.now())
+                with suppress(apsw.FullError):  # they end by themselves, and a full disk still lets people read
+                    nodes.end_leases(writing, self._clock.now())
                 for _ in range(self._reader_count):
                     opened.append(connect(path, writing=False, durable=not self._temporary, vfs=self._vfs))
             except BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,7 @@ from graph.model.access import SystemScope
 from graph.model.errors import StoreError, StoreReadOnly, StoreUnavailable
 from graph.model.fields import Node
 from graph.model.nodes.knowledge import Entry
+from graph.model.nodes.work import Job
 from graph.store.embedded import EmbeddedStore
 from graph.store.port import Writer
 from graph.store.query import Eq, Find
@@ -121,6 +123,26 @@ async def test_a_full_disk_is_told_and_the_next_write_may_succeed(
     assert await entries(faulty, world) == []
     await put(faulty, second)
     assert await entries(faulty, world) == [second.id]
+
+
+async def test_a_full_disk_keeps_no_store_from_being_opened_and_read(
+    faulty: EmbeddedStore, disk: Disk, world: World, clock: FakeClock
+) -> None:
+    """What a dead owner had begun is then taken up when its lease ends."""
+    entry, job = world.make_entry(), world.make_job(state="queued", due_at=clock.now())
+    await put(faulty, entry, job)
+
+    async def claimed() -> Job | None:
+        return await faulty.transact(lambda writer: writer.claim([job.kind], "one", clock.now(), 600_000))
+
+    assert await claimed() is not None
+    await faulty.close()
+    with disk.failing("write", "wal", disk_full):
+        await faulty.open()
+    assert await entries(faulty, world) == [entry.id]
+    assert await claimed() is None
+    clock.advance(timedelta(minutes=10))
+    assert await claimed() is not None
 
 
 async def test_a_step_that_failed_cannot_be_committed_by_work_that_goes_on(
