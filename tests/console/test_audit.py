@@ -130,7 +130,7 @@ async def test_an_auditor_verifies_the_chains(console: Console, stage: Stage) ->
     await page.get_by_role("button", name="Verify the audit").click()
     verified = page.get_by_role("dialog", name="Verification of the audit")
     await expect(verified.get_by_text("All chains are intact.")).to_be_visible()
-    await expect(verified.get_by_role("row", name="Channel: ops")).to_contain_text("chain intact up to seq 2")
+    await expect(verified.get_by_role("row", name="Channel · ops")).to_contain_text("chain intact up to seq 2")
     assert await axe(page) == []
     others = await console.open(stage.ana, AUDIT)
     await expect(rows(others)).to_have_count(2)
@@ -151,7 +151,7 @@ async def test_a_broken_chain_is_told_with_its_first_broken_number(console: Cons
     await page.get_by_role("button", name="Verify the audit").click()
     verified = page.get_by_role("dialog")
     await expect(verified.get_by_text("A chain is broken.")).to_be_visible()
-    await expect(verified.get_by_role("row", name="Channel: ops")).to_contain_text("broken at seq 2")
+    await expect(verified.get_by_role("row", name="Channel · ops")).to_contain_text("broken at seq 2")
 
 
 @pytest.mark.req("CO-61", "CO-62")

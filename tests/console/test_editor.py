@@ -297,6 +297,9 @@ async def test_a_relation_rests_on_words_and_ends_or_was_wrong(console: Console,
     await asked.get_by_role("button", name="Remove").click()
     await expect(asked.get_by_text("Say whether it ended or was wrong.")).to_be_visible()
     await asked.get_by_label("It ended").check()
+    await asked.get_by_label("Ended at").fill("in spring")
+    await expect(asked.get_by_text("This is no date.")).to_be_visible()
+    await expect(asked.get_by_role("button", name="Remove")).to_be_disabled()
     await asked.get_by_label("Ended at").fill("2025-03")
     assert await axe(page) == []
     await asked.get_by_role("button", name="Remove").click()

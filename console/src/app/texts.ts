@@ -75,14 +75,14 @@ export const zh: Same<typeof en> = {
   signOut: '退出',
   signIn: {
     title: '登录',
-    intro: '服务启动时会说明令牌存放在哪些文件里,例如 data/admin.token;管理员也可以另外签发。',
+    intro: '服务启动时会说明令牌存放在哪些文件里，例如 data/admin.token；管理员也可以另外签发。',
     token: '令牌',
     button: '登录',
     oidc: '通过 {{issuer}} 登录',
     or: '或',
-    refused: '服务器不认识这个令牌:可能输错、过期或已被撤销。',
-    again: '你的令牌已失效。请重新登录:已输入的内容仍然保留。',
+    refused: '服务器不认识这个令牌：可能输错、过期或已被撤销。',
+    again: '你的令牌已失效。请重新登录：已输入的内容仍然保留。',
   },
-  notFound: { title: '未找到', text: '这里没有内容,或没有你可以查看的内容。', home: '前往条目' },
+  notFound: { title: '未找到', text: '这里没有内容，或没有你可以查看的内容。', home: '前往条目' },
   crashed: { title: '此页面出错', text: '控制台自身发生了错误。', retry: '重新加载' },
 }

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
 
+import { ZH as refusals } from '../ui/refusals'
 import { resources } from './resources'
+
+/** Half of the width of a character, as Latin script has them. */
+const latinMarks = /[\u4e00-\u9fff}] ?[,:;!?()]|[,:;!?()][\u4e00-\u9fff]/
 
 const places = /\{\{\w+\}\}/g
 
@@ -22,4 +26,9 @@ it('says everything in both languages, with the same places for values', () => {
     )
   }
   expect(chinese.size).toBe(texts(resources.en).length)
+})
+
+it('sets Chinese with its own punctuation', () => {
+  const said = [...texts(resources.zh), ...texts(refusals)]
+  expect(said.filter(([, text]) => latinMarks.test(text))).toEqual([])
 })

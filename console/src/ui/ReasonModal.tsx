@@ -13,6 +13,7 @@ export function ReasonModal({
   title,
   action,
   write,
+  ready = true,
   onClose,
   onConfirm,
   children,
@@ -22,6 +23,8 @@ export function ReasonModal({
   action: string
   /** What is done once it is confirmed. */
   write: { busy: boolean; fault: Fault | undefined }
+  /** Whether all that is asked beside the reason is answered. */
+  ready?: boolean
   onClose: () => void
   onConfirm: (reason: string) => void
   children?: ReactNode
@@ -35,7 +38,7 @@ export function ReasonModal({
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (isReason(reason)) onConfirm(reason.trim())
+          if (ready && isReason(reason)) onConfirm(reason.trim())
         }}
       >
         <Stack>
@@ -57,7 +60,7 @@ export function ReasonModal({
             <Button variant="default" onClick={onClose}>
               {t('cancel')}
             </Button>
-            <Button type="submit" color="red" loading={write.busy} disabled={!isReason(reason)}>
+            <Button type="submit" color="red" loading={write.busy} disabled={!ready || !isReason(reason)}>
               {action}
             </Button>
           </Group>

@@ -6,6 +6,7 @@ import type { ResultOf } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
 import { useFilters } from '../../app/useFilters'
+import { useBaseName } from '../../ui/baseName'
 import { FaultNotice } from '../../ui/FaultNotice'
 import { named } from '../../ui/invisible'
 import { shownTime } from '../../ui/When'
@@ -122,13 +123,8 @@ function withGiven(options: Option[], given: string[]): Option[] {
 }
 
 function useBases(data: Choices | undefined): Option[] {
-  const { t } = useTranslation('ui')
-  return (data?.knowledgeBases.edges ?? []).map(({ node }) => ({
-    value: node.id,
-    label: node.channel
-      ? `${t(`kb.${node.kind}`)}: ${named(node.channel.displayName)}`
-      : t(`kb.${node.kind}`),
-  }))
+  const baseName = useBaseName()
+  return (data?.knowledgeBases.edges ?? []).map(({ node }) => ({ value: node.id, label: baseName(node) }))
 }
 
 function useOperations(): Option[] {

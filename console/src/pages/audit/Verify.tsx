@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { ResultOf } from '../../api/graphql'
 import { useRead } from '../../api/useRead'
 import { useOwner } from '../../app/owner'
-import { named } from '../../ui/invisible'
+import { useBaseName } from '../../ui/baseName'
 import { Refusal } from '../../ui/Refusal'
 import { Remote } from '../../ui/Remote'
 import { CHOICES, VERIFY } from './documents'
@@ -103,12 +103,7 @@ function Row({ name, chain }: { name: string; chain: Chain }) {
 
 /** The names of this agent's knowledge bases, by id. */
 function useBaseNames(): Map<string, string> {
-  const { t } = useTranslation('ui')
+  const baseName = useBaseName()
   const { data } = useRead(CHOICES, { owner: useOwner().id })
-  return new Map(
-    (data?.knowledgeBases.edges ?? []).map(({ node }) => [
-      node.id,
-      [t(`kb.${node.kind}`), node.channel && named(node.channel.displayName)].filter(Boolean).join(': '),
-    ]),
-  )
+  return new Map((data?.knowledgeBases.edges ?? []).map(({ node }) => [node.id, baseName(node)]))
 }

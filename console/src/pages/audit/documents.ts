@@ -1,5 +1,6 @@
 /** What the Audit tab asks of the API. */
 import { graphql } from '../../api/graphql'
+import { BASE } from '../../ui/baseName'
 
 export const TARGET = graphql(`
   fragment AuditTarget on Node {
@@ -145,35 +146,35 @@ export const RECORD = graphql(
   [ROW],
 )
 
-export const CHOICES = graphql(`
-  query AuditChoices($owner: ID!) {
-    knowledgeBases(ownerId: $owner, first: 100) {
-      edges {
-        node {
-          id
-          kind
-          channel {
-            displayName
+export const CHOICES = graphql(
+  `
+    query AuditChoices($owner: ID!) {
+      knowledgeBases(ownerId: $owner, first: 100) {
+        edges {
+          node {
+            id
+            ...BaseName
+          }
+        }
+      }
+      auditActors(ownerId: $owner) {
+        id
+        displayName
+      }
+      dreamRuns(agentId: $owner, first: 100) {
+        edges {
+          node {
+            id
+            stage
+            state
+            startedAt
           }
         }
       }
     }
-    auditActors(ownerId: $owner) {
-      id
-      displayName
-    }
-    dreamRuns(agentId: $owner, first: 100) {
-      edges {
-        node {
-          id
-          stage
-          state
-          startedAt
-        }
-      }
-    }
-  }
-`)
+  `,
+  [BASE],
+)
 
 export const PREVIEW = graphql(
   `

@@ -4,6 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
+import { passes } from '../../api/fault'
 import { graphql } from '../../api/graphql'
 import { useAllPages, usePages } from '../../api/usePages'
 import { useRead } from '../../api/useRead'
@@ -135,6 +136,7 @@ function OneEntry({ id, then, later }: Moments & { id: string }) {
   // Belongs to another agent, or was there neither then nor later and is not now: as if there never was one (CO-6).
   if (pair.owner !== undefined && pair.owner !== owner.id) return <NotFound />
   if (pair.then ?? pair.later) return <Pairs pairs={[pair]} />
+  if (now.fault && passes(now.fault)) return <FaultNotice fault={now.fault} retry={now.reload} />
   return now.data?.node?.__typename === 'Entry' ? <Text c="dimmed">{t('neither')}</Text> : <NotFound />
 }
 

@@ -32,7 +32,7 @@ export const en = {
 
 export const zh: Same<typeof en> = {
   title: '比较两个时刻',
-  intro: '当时相信什么,另一个时刻又相信什么:针对一个条目,或一次搜索找到的全部条目。',
+  intro: '当时相信什么，另一个时刻又相信什么：针对一个条目，或一次搜索找到的全部条目。',
   entry: '条目',
   noEntry: '没有这个名称的条目',
   search: '搜索',
@@ -55,6 +55,6 @@ export const zh: Same<typeof en> = {
   onlyChanged: '只看不同之处',
   choose: '选择一个条目或输入搜索词。',
   neither: '这两个时刻它都不存在。',
-  cut: '它的关系超过 100 条;只比较了前 100 条。',
+  cut: '它的关系超过 100 条；只比较了前 100 条。',
   order: '第一个时刻必须更早。',
 }

@@ -27,6 +27,9 @@ export type Beliefs = {
 
 type Kept = { moments: string; pairs: ReadonlyMap<string, Pair>; fault: Fault | undefined }
 
+/** Entries that are asked about at the same time: of years, thousands may have been deleted. */
+const AT_ONCE = 20
+
 /** Times are RFC 3339; an empty `later` is now. More ids cost only the questions about these. */
 export function useBeliefs(ids: readonly string[], then: string, later: string): Beliefs {
   const client = useClient()
@@ -34,7 +37,10 @@ export function useBeliefs(ids: readonly string[], then: string, later: string):
   const [kept, setKept] = useState<Kept>({ moments, pairs: new Map(), fault: undefined })
   const known = kept.moments === moments ? kept.pairs : new Map<string, Pair>()
   const fault = kept.moments === moments ? kept.fault : undefined
-  const missing = ids.filter((id) => !known.has(id)).join('\n')
+  const missing = ids
+    .filter((id) => !known.has(id))
+    .slice(0, AT_ONCE)
+    .join('\n')
   useEffect(() => {
     if (missing === '' || fault) return undefined
     let wanted = true

@@ -26,9 +26,9 @@ export const zh: Same<typeof en> = {
   toExperience: '技能经验',
   showAll: '显示所有技能',
   none: '没有技能。',
-  baseText: '基础文本,版本 {{version}}(只读)',
+  baseText: '基础文本，版本 {{version}}（只读）',
   lessons: '经验',
-  lesson: '经验:{{start}}',
+  lesson: '经验：{{start}}',
   enable: '启用 {{name}}',
   disable: '停用 {{name}}',
   history: '版本与审计',
@@ -39,5 +39,5 @@ export const zh: Same<typeof en> = {
   editTitle: '编辑经验',
   text: '经验',
   delete: '删除',
-  deleteTitle: '删除此经验?',
+  deleteTitle: '删除此经验？',
 }

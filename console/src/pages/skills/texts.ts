@@ -30,9 +30,9 @@ export const zh: Same<typeof en> = {
   lessonsOf: '{{name}} 的经验',
   enabled: '已启用',
   disabled: '已停用',
-  notLoaded: '此技能已停用:其经验保留但不会加载。',
+  notLoaded: '此技能已停用：其经验保留但不会加载。',
   edit: '在 Agent 资料库中编辑',
-  editOf: '在 Agent 资料库中编辑:{{name}}',
+  editOf: '在 Agent 资料库中编辑：{{name}}',
   tokens: '已用 {{used}} / {{allowed}} 个 token',
   origins: {
     HUMAN_CORRECTION: '人员的更正',

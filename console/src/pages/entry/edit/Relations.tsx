@@ -16,7 +16,7 @@ import { Rows } from '../../../ui/Rows'
 import { Told } from '../../../ui/Told'
 import { TraceLink } from '../../../ui/TraceLink'
 import { useReturning } from '../../../ui/useReturning'
-import { useValidity } from '../../../ui/validity'
+import { isWhen, useValidity } from '../../../ui/validity'
 import { WhenInput } from '../../../ui/WhenInput'
 import { type Relation, relationOf, useOpenEntry } from '../entry'
 import type { RELATION } from '../queries'
@@ -132,6 +132,7 @@ function Remove({
       title={t('relation.removeTitle')}
       action={t('relation.remove')}
       write={apply}
+      ready={how !== 'ended' || isWhen(to)}
       onClose={onClose}
       onConfirm={(reason) => void confirm(reason)}
     >
