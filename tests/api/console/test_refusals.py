@@ -9,6 +9,7 @@ import pytest
 
 from api.errors import TABLE
 from graph.rules.model_reasons import ADVICE, SYNC_ADVICE
+from graph.rules.unreadable import WHY
 from tools.console import ROOT
 
 WORDS: Final = ROOT / "console" / "src" / "ui" / "refusals.ts"
@@ -24,7 +25,7 @@ ELSEWHERE: Final = frozenset(
 @pytest.mark.req("CO-9")
 def test_every_code_that_a_page_can_meet_has_words_in_chinese() -> None:
     known = dict(re.findall(r"^  (\w+): '([^']+)',$", WORDS.read_text(encoding="utf-8"), re.MULTILINE))
-    codes = {row.code for row in TABLE.values()} | set(ADVICE) | set(SYNC_ADVICE)
+    codes = {row.code for row in TABLE.values()} | set(ADVICE) | set(SYNC_ADVICE) | set(WHY)
     codes |= set(RULES.findall(CONTRACT.read_text(encoding="utf-8")))
     assert codes - known.keys() - ELSEWHERE == set()
     assert [words for words in known.values() if not re.search("[\u4e00-\u9fff]", words)] == []
