@@ -45,6 +45,8 @@ function useScrollBack(): void {
     const wanted = how === NavigationType.Pop && hash === '' ? places.get(key) : undefined
     const stop = wanted === undefined ? undefined : scrollWhenLongEnough(wanted)
     const keep = () => places.set(key, window.scrollY)
+    // The same page under another key, as when a filter is set.
+    if (how === NavigationType.Replace) keep()
     window.addEventListener('scroll', keep, { passive: true })
     return () => {
       stop?.()
