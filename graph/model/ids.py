@@ -25,6 +25,8 @@ _PAIRS = tuple(high + low for high in _ALPHABET for low in _ALPHABET)
 """Two characters of an id for each ten bits."""
 _LOCAL = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _CHECK_BYTES = 6
+_DASH = 62
+"""What ``-`` stands for in Base64; an id that began with it would be taken for an option on a command line."""
 _BODY_LENGTH = 26
 
 
@@ -123,4 +125,5 @@ class GlobalId:
 
 
 def _check(raw: bytes) -> bytes:
-    return hashlib.sha256(b"rootward-id\x00" + raw).digest()[:_CHECK_BYTES]
+    check = hashlib.sha256(b"rootward-id\x00" + raw).digest()[:_CHECK_BYTES]
+    return bytes([check[0] & 0x7F]) + check[1:] if check[0] >> 2 == _DASH else check

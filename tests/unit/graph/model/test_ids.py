@@ -27,3 +27,12 @@ def test_outside_an_id_is_reversible_and_shows_neither_kind_nor_local_id() -> No
     assert (decoded.kind, decoded.workspace, decoded.node) == ("Principal", "w1", node)
     assert "mallory" not in text
     assert "Principal" not in text
+
+
+@pytest.mark.req("AD-1")
+def test_no_id_outside_begins_like_an_option_of_a_command_line() -> None:
+    for number in range(500):
+        named = GlobalId(kind="Entry", workspace=WorkspaceId("w1"), node=hosted_id("ent", "w1", f"{number}"))
+        text = named.encode()
+        assert not text.startswith("-")
+        assert GlobalId.decode(text) == named
