@@ -1,7 +1,7 @@
 """A Rootward service as typed operations: `Client` waits in the thread, `AsyncClient` in the task.
 
 >>> from rootward.service import Client
->>> client = Client("http://127.0.0.1:8000", "rw_…")
+>>> client = Client("http://127.0.0.1:8000", "rw_a-token-of-yours")
 >>> client.sessions.remember.__doc__.splitlines()[0]
 'Make a fact, or replace and revive the one under its key.'
 >>> client.close()
