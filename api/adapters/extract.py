@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from api.adapters.sniff import Kind, decode, load_json, sniff
 from graph.model.errors import UnsupportedType
 from graph.ports import Extracted
-from graph.rules.unreadable import WHY
+from graph.rules.unreadable import OTHER_TYPE, WHY
 from graph.text.outside import whole
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class DocumentExtractor:
         text = decode(data, charset=charset)
         kind = sniff(data, text, media_type=essence.strip(), filename=filename or "")
         if kind is None:
-            raise unsupported("unknown")
+            raise unsupported(OTHER_TYPE)
         content, title = _read(kind, data, text or "")
         content, title = whole(content), whole(title or "")  # a charset and JSON can write what UTF-8 cannot hold
         if len(content) > MAX_TEXT:

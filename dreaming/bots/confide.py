@@ -13,7 +13,6 @@ from dreaming.prompts import load_prompt
 from graph.model.errors import NotFound, StoreError
 from graph.model.ids import NodeId
 from graph.rules.bot_budget import WAIT_S
-from graph.rules.bot_rewrite import is_storable
 from graph.services.access.caller import Caller
 from graph.services.access.commands import Command, command
 from graph.services.bots.context import MemoryContext, context, validate_references
@@ -21,6 +20,7 @@ from graph.services.bots.pool import find_bot
 from graph.services.bots.readers import read_for_chat, reads_in
 from graph.services.bots.records import Confided, check_confided, given_answer, save_answer, save_confession_once
 from graph.services.deps import Deps
+from graph.text.outside import is_storable
 
 PURPOSE = "bot.confide"
 _NOTHING = MemoryContext(text="", references=(), has_entries=False)

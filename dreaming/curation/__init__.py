@@ -29,6 +29,7 @@ from dreaming.curation.applying import FRESH_TRIES as FRESH_TRIES
 from dreaming.curation.applying import AllRejected as AllRejected
 from dreaming.curation.applying import Report as Report
 from dreaming.curation.applying import commit_answer as commit_answer
+from dreaming.curation.applying import fail_batch as fail_batch
 from dreaming.curation.applying import on_fresh_state as on_fresh_state
 from dreaming.curation.applying import produced as produced
 from dreaming.curation.asking import ask_for_operations as ask_for_operations

@@ -13,9 +13,10 @@ from dreaming.curation.opening import Opened, open_material
 from dreaming.curation.reading import agent_caller, read_as_base
 from dreaming.jobs import WorkContext, guarded_command
 from graph.model.edges import Edge, EdgeType
-from graph.model.errors import ModelAnswerInvalid, VersionConflict
+from graph.model.errors import ModelAnswerInvalid, RootwardError, VersionConflict
 from graph.model.fields import Json
 from graph.model.ids import NodeId
+from graph.model.nodes.learning import RunState
 from graph.model.nodes.work import AuditRecord
 from graph.rules.operations.actors import ActorRules
 from graph.rules.operations.needs import needs_of
@@ -24,6 +25,8 @@ from graph.rules.operations.schema import KINDS
 from graph.rules.operations.verdicts import Verdict
 from graph.services.access.commands import Command
 from graph.services.knowledge.operations import apply_to_base, hold_for
+from graph.services.learning.runs import end_batch
+from graph.store.port import Writer
 
 T = TypeVar("T")
 
@@ -62,6 +65,15 @@ class Report:
     rejections: tuple[Mapping[str, Json], ...] = ()
     records: tuple[AuditRecord, ...] = ()
     tx_id: str = ""
+
+
+async def fail_batch(writer: Writer, batch: NodeId, error: RootwardError) -> None:
+    """Write that a batch failed, and which operations were rejected if that was why."""
+    report = error.report if isinstance(error, AllRejected) else Report()
+    rejections = list(report.rejections)
+    await end_batch(
+        writer, batch, RunState.FAILED, error=error.wire_code, rejections=rejections, rejected=report.rejected
+    )
 
 
 async def commit_answer(

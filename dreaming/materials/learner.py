@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dreaming.curation import (
-    AllRejected,
     Opened,
     Report,
     Wanted,
@@ -21,6 +20,7 @@ from dreaming.curation import (
     ask_for_operations,
     commit_answer,
     curation_request,
+    fail_batch,
     on_fresh_state,
     open_material,
     produced,
@@ -341,21 +341,13 @@ def _sums(batches: Sequence[DreamBatch]) -> dict[str, int]:
 
 async def _fail(task: _Task, part: _Part, error: RootwardError) -> None:
     """End the run as failed; what was read before stays, and the next run goes on from there (DR-77)."""
-    report = error.report if isinstance(error, AllRejected) else Report()
 
     async def write(writer: Writer) -> None:
         now = task.work.deps.now()
         await writer.lock([part.progress.id])
         found = await find_learning(writer, task.source, now)
         await put_learning(writer, replace(found, failures=found.failures + 1, version=found.version + 1))
-        await end_batch(
-            writer,
-            part.batch_id,
-            RunState.FAILED,
-            error=error.wire_code,
-            rejections=list(report.rejections),
-            rejected=report.rejected,
-        )
+        await fail_batch(writer, part.batch_id, error)
         counts = _sums(await batches_of(writer, part.run.id))
         await end_run(writer, part.run.id, RunState.FAILED, now, **counts, error=error.wire_code)
         await set_learning_state(writer, task.source.id, LearningState.QUEUED, now)

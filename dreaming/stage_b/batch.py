@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from dreaming.asking import ask
 from dreaming.curation import (
     FRESH_TRIES,
-    AllRejected,
     Opened,
     Report,
     Wanted,
@@ -19,6 +18,7 @@ from dreaming.curation import (
     ask_for_operations,
     commit_answer,
     curation_request,
+    fail_batch,
     open_material,
     produced,
 )
@@ -252,7 +252,6 @@ async def _fail(work: BatchWork, selected: Selected, error: RootwardError) -> No
     A single item that fails three times, though there was an answer about it, is parked (DR-79).
     """
     key = StageBKey(agent=work.run.agent_id, kb=selected.base.id)
-    report = error.report if isinstance(error, AllRejected) else Report()
 
     async def write(writer: Writer) -> None:
         rows = [key.progress_id, selected.batch_id, *(item.id for item in selected.items)]
@@ -261,14 +260,7 @@ async def _fail(work: BatchWork, selected: Selected, error: RootwardError) -> No
         if row.version != selected.progress.version:
             return
         await move_progress(writer, row, failures=row.failures + 1)
-        await end_batch(
-            writer,
-            selected.batch_id,
-            RunState.FAILED,
-            error=error.wire_code,
-            rejections=list(report.rejections),
-            rejected=report.rejected,
-        )
+        await fail_batch(writer, selected.batch_id, error)
         if len(selected.items) == 1 and not isinstance(error, ModelUnavailable):
             await _count_failure(writer, selected.items[0])
 

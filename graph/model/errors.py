@@ -268,7 +268,7 @@ class SyncFailed(RootwardError):
     code = "SYNC_FAILED"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(_SYNC_ADVICE.get(reason, _SYNC_AGAIN), reason=reason)
+        super().__init__(SYNC_REASONS.get(reason, _SYNC_AGAIN), reason=reason)
         self.reason = reason
 
     @property
@@ -278,7 +278,7 @@ class SyncFailed(RootwardError):
 
 
 _SYNC_AGAIN = "the place of the connector could not be read: it is looked at again later"
-_SYNC_ADVICE: Mapping[str, str] = {
+SYNC_REASONS: Mapping[str, str] = {
     "network": "the place of the connector did not answer: it is looked at again later",
     "not_public": "the address of the connector is not one of the public internet: give another one",
     "too_large": "what the place of the connector sent is too large: give a smaller one",

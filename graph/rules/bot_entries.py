@@ -19,7 +19,7 @@ from graph.model.nodes.sessions import EntryStatus
 from graph.model.time import Millis
 from graph.rules import bot_tags
 from graph.rules.guarding import is_held
-from graph.text.outside import has_surrogate
+from graph.text.outside import is_storable
 
 MAX_CONTENT: Final = 4_000
 
@@ -99,9 +99,7 @@ def check_content(content: str, *, path: str = "content") -> str:
 
 def fits(content: str) -> bool:
     """True for what may be the content of an entry (BM-21)."""
-    if not 1 <= len(content) <= MAX_CONTENT or not content.strip():
-        return False
-    return "\0" not in content and not has_surrogate(content)
+    return 1 <= len(content) <= MAX_CONTENT and bool(content.strip()) and is_storable(content)
 
 
 def check_topics(tags: Iterable[str], *, path: str = "tags") -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from graph.model.ids import NodeId, WorkspaceId, hosted_id
 from graph.model.nodes.bots import BotEntry, ChatItem, Layer
 from graph.model.time import Millis
 from graph.rules import bot_tags
-from graph.text.outside import has_surrogate
+from graph.text.outside import is_storable
 
 MAX_OLD_CONTENT: Final = 100_000
 """Older versions kept longer contents than are made now."""
@@ -150,8 +150,7 @@ def check_old_content(content: str) -> str:
     Raises:
         BadInput: it is empty, too long, or cannot be kept.
     """
-    odd = "\0" in content or has_surrogate(content)
-    if odd or not content.strip() or len(content) > MAX_OLD_CONTENT:
+    if not content.strip() or len(content) > MAX_OLD_CONTENT or not is_storable(content):
         raise BadInput(f"a content has 1 to {MAX_OLD_CONTENT} characters, not only white space", field="content")
     return content
 

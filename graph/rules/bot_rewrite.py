@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graph.model.errors import InvalidRequest
-from graph.text.outside import has_surrogate
+from graph.text.outside import is_storable
 
 MAX_PARTS = 100
 _BETWEEN = "\n\n"
@@ -90,15 +90,6 @@ class TurnInput:
     def load(cls, text: str) -> TurnInput:
         """Return the input that `dump` wrote."""
         return cls(parts=tuple(TurnPart(kind=PartKind(kind), text=said) for kind, said in json.loads(text)))
-
-
-def is_storable(text: str) -> bool:
-    r"""Return whether a text can be kept unchanged: without U+0000 and lone surrogates.
-
-    >>> is_storable("a"), is_storable("\x00"), is_storable("\ud800")
-    (True, False, False)
-    """
-    return "\x00" not in text and not has_surrogate(text)
 
 
 def may_replace(original: str, rewrite: str, *, ids: Collection[str] = ()) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from graph.model.errors import ModelUnavailable, SyncFailed
+from graph.model.errors import SYNC_REASONS, ModelUnavailable, SyncFailed
 from graph.rules.model_profiles import LIGHT_PROFILE_UNAVAILABLE
 
 _REASONS = (
@@ -46,19 +46,8 @@ ADVICE: Mapping[str, str] = MappingProxyType(
 )
 """By code, as jobs and runs give it."""
 
-_SYNC_REASONS = (
-    "network",
-    "not_public",
-    "too_large",
-    "too_many",
-    "place_gone",
-    "place_forbidden",
-    "not_a_feed",
-    "not_allowed",
-    "kind_unknown",
-)
 SYNC_ADVICE: Mapping[str, str] = MappingProxyType(
-    {error.wire_code: str(error) for error in map(SyncFailed, _SYNC_REASONS)}
+    {error.wire_code: str(error) for error in map(SyncFailed, SYNC_REASONS)}
 )
 """By code, as connectors give it (MA-25)."""
 

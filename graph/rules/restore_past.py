@@ -97,8 +97,7 @@ class Past:
         known = self.entries[state.id]
         summary = [state.summary] if state.summary else []
         facets = _by_id(known.facets, [*state.facets, *summary], lambda s: s.facet.id)
-        present = [*state.attributes.values(), *state.closed_attributes]
-        values = _by_id(known.attributes, present, lambda s: s.attribute.id)
+        values = _by_id(known.attributes, state.values, lambda s: s.attribute.id)
         self.entries[state.id] = replace(
             known,
             entry=state.entry,

@@ -14,7 +14,7 @@ from typing import Final
 from graph.model.errors import InvalidRequest, SurfaceConflict
 from graph.model.fields import Json
 from graph.model.nodes.sessions import FactKind, Session
-from graph.text.outside import has_surrogate
+from graph.text.outside import is_storable
 
 MAX_KEY: Final = 128
 MAX_CONTENT: Final = 4_000
@@ -67,7 +67,7 @@ def checked_content(content: str, path: str = "command.content") -> str:
     """
     if not 1 <= len(content) <= MAX_CONTENT:
         raise InvalidRequest(f"a content has 1 to {MAX_CONTENT} characters", path=path)
-    if content.isspace() or "\0" in content or has_surrogate(content):
+    if content.isspace() or not is_storable(content):
         raise InvalidRequest("a content has a character that shows, and neither U+0000 nor lone surrogates", path=path)
     return content
 

@@ -25,6 +25,15 @@ def has_surrogate(text: str) -> bool:
     return False
 
 
+def is_storable(text: str) -> bool:
+    r"""Return whether a text can be kept unchanged: without U+0000 and lone surrogates.
+
+    >>> is_storable("a"), is_storable("\x00"), is_storable("\ud800")
+    (True, False, False)
+    """
+    return "\x00" not in text and not has_surrogate(text)
+
+
 def whole(text: str) -> str:
     r"""Return a text with U+FFFD for each half of a surrogate pair.
 

@@ -22,7 +22,7 @@ def end_entry(work: Work, state: EntryState) -> None:
         retract_relation(work, relation)
     for facet in (*state.facets, *([state.summary] if state.summary else [])):
         end_facet(work, facet)
-    for value in (*state.attributes.values(), *state.closed_attributes):
+    for value in state.values:
         end_attribute(work, value)
     work.changes.patch(state.version.id, invalidated_at=work.at)
     work.changes.patch(state.id, live_name=None, deleted_at=work.at, updated_at=work.at, last_modifier_id=work.actor.id)

@@ -61,7 +61,7 @@ def set_type(work: Work, op: SetType) -> Done:
     check_type(work, op.type)
     if op.type == before.entry.type:
         return Done(outcome=Outcome.NOOP, created=(before.id,))
-    values = [state.rests_on for state in (*before.attributes.values(), *before.closed_attributes)]
+    values = [state.rests_on for state in before.values]
     check_moved(work, [*values, *(block.rests_on for block in work.blocks_of(before.id))], op.type)
     after = next_entry_version(work, replace(before, entry=replace(before.entry, type=op.type)))
     draft(

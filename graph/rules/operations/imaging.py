@@ -177,6 +177,6 @@ def supports_of_entry(
     """Return everything that the parts of a whole entry rest on."""
     facets = [*state.facets, *([state.summary] if state.summary else [])]
     found = [facet.rests_on for facet in facets]
-    found += [value.rests_on for value in (*state.attributes.values(), *state.closed_attributes)]
+    found += [value.rests_on for value in state.values]
     found += [found_block.rests_on for found_block in blocks]
     return found + [Support(citations=found_relation.evidence) for found_relation in relations]

@@ -160,6 +160,11 @@ class EntryState:
         return (self.entry.name, *(alias.facet.value for alias in self.aliases))
 
     @property
+    def values(self) -> tuple[AttributeState, ...]:
+        """Its attributes, those that hold no more included."""
+        return (*self.attributes.values(), *self.closed_attributes)
+
+    @property
     def facets(self) -> tuple[FacetState, ...]:
         """Its name and aliases with what they rest on."""
         return (self.name, *self.aliases)

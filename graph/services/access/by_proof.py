@@ -22,6 +22,7 @@ from graph.rules.jobs import RECOMPUTE_AUDIENCE, JobState
 from graph.rules.scopes import narrowed
 from graph.rules.visibility import visible_to
 from graph.services.audience import rests_on
+from graph.services.deps import Figures
 from graph.store.port import Reader
 from graph.store.query import After, And, By, Direction, Eq, Find, In, Order, Page, Where
 from graph.store.wrapping import WrappedReader
@@ -32,6 +33,14 @@ T = TypeVar("T")
 _BATCH = 500
 _OPEN = tuple(str(state) for state in JobState if state is not JobState.SUCCEEDED)
 """A job that was given up has not settled anything either."""
+
+
+def count_proved(figures: Figures, proposed: int, proved: int) -> None:
+    """Count what the index let through and the law proved, and as a bug what it did not."""
+    if proved:
+        figures.count("visibility_proved", proved)
+    if proved != proposed:
+        figures.count("audience_mismatch", proposed - proved)
 
 
 async def unsettled_pools(reader: Reader, workspace: WorkspaceId) -> frozenset[NodeId]:

@@ -23,7 +23,7 @@ from graph.rules.pools import scope_of
 from graph.rules.rights import ViewerFacts
 from graph.rules.scopes import ConversationFacts, make_viewer, needs_access_record
 from graph.rules.visibility import Decided, SourceGraph, source_graph, visible_to
-from graph.services.access.by_proof import ProvingReader
+from graph.services.access.by_proof import ProvingReader, count_proved
 from graph.services.access.caller import Caller
 from graph.services.access.facts import base_versions, bot_pools, load_conversation, load_facts, versions_of
 from graph.services.audience import law_edge, rests_on
@@ -181,10 +181,7 @@ class Session:
 
     async def _settle(self, proposed: Sequence[NodeId]) -> frozenset[NodeId]:
         proved = await self.prove(proposed)
-        if proved:
-            self.deps.figures.count("visibility_proved", len(proved))
-        if len(proved) != len(proposed):
-            self.deps.figures.count("audience_mismatch", len(proposed) - len(proved))
+        count_proved(self.deps.figures, len(proposed), len(proved))
         return proved
 
     async def _touch(self, nodes: Iterable[Node]) -> None:

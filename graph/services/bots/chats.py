@@ -19,7 +19,6 @@ from graph.model.nodes.bots import Chat, ChatItem, Confession, Enrichment
 from graph.model.nodes.people import Group, Organization, Principal, PrincipalKind
 from graph.model.nodes.sessions import ItemType, Turn
 from graph.model.time import Millis
-from graph.rules.bot_rewrite import is_storable
 from graph.rules.rights import may_host
 from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
@@ -37,6 +36,7 @@ from graph.services.bots.chat_access import (
 from graph.services.bots.chat_audit import record_chat_step
 from graph.services.bots.pool import find_bot, hold_pool
 from graph.store.query import Direction, Eq, Find
+from graph.text.outside import is_storable
 
 MAX_ITEM_CHARACTERS: Final = 200_000
 _TOOL: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")

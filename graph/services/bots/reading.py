@@ -18,7 +18,7 @@ from graph.model.nodes.sessions import EntryStatus
 from graph.rules.rights import ViewerFacts
 from graph.rules.scopes import group_viewer, make_viewer, narrowed
 from graph.rules.visibility import visible_to
-from graph.services.access.by_proof import ProvingReader
+from graph.services.access.by_proof import ProvingReader, count_proved
 from graph.services.access.caller import Caller
 from graph.services.access.facts import load_facts
 from graph.services.access.session import Session
@@ -126,9 +126,7 @@ class PoolReads:
             return frozenset()
         _, shown = await self._prove(proposed)
         proved = shown & frozenset(proposed)
-        self.deps.figures.count("visibility_proved", len(proved))
-        if len(proved) != len(proposed):
-            self.deps.figures.count("audience_mismatch", len(proposed) - len(proved))
+        count_proved(self.deps.figures, len(proposed), len(proved))
         return proved
 
     async def _prove(self, ids: Sequence[NodeId]) -> tuple[Mapping[NodeId, Guard], frozenset[NodeId]]:

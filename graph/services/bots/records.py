@@ -16,7 +16,6 @@ from graph.model.nodes.bots import BotRun, Chat, Confession, Enrichment
 from graph.model.nodes.people import Right
 from graph.model.nodes.sessions import Turn
 from graph.model.time import Millis
-from graph.rules.bot_rewrite import is_storable
 from graph.rules.rights import surface_rights
 from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
@@ -41,6 +40,7 @@ from graph.services.deps import Deps
 from graph.services.idempotency import once, other_request
 from graph.store.port import Writer
 from graph.store.query import By, Eq, Find
+from graph.text.outside import is_storable
 
 MAX_CONFIDED: Final = 8_000
 

@@ -15,7 +15,7 @@ from graph.model.nodes.bots import Chat, Enrichment
 from graph.model.nodes.people import Principal, PrincipalKind
 from graph.model.nodes.sessions import ItemType, Turn, TurnState
 from graph.model.time import Millis
-from graph.rules.bot_rewrite import PartKind, TurnInput, is_storable
+from graph.rules.bot_rewrite import PartKind, TurnInput
 from graph.rules.rights import may_host
 from graph.services.access.commands import Command
 from graph.services.access.guards import put_alone
@@ -35,6 +35,7 @@ from graph.services.bots.chats import NewChatItem, append_items
 from graph.services.bots.runs import OVER, start_runs_of
 from graph.services.deps import Deps
 from graph.store.query import And, Eq, Find
+from graph.text.outside import is_storable
 
 MAX_AUTHOR: Final = 200
 _ITEM_TYPES: Final = {PartKind.PERSON: ItemType.PERSON_MESSAGE, PartKind.NOTIFICATION: ItemType.NOTIFICATION}

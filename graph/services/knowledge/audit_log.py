@@ -20,7 +20,7 @@ from graph.model.time import Millis
 from graph.rules.guarding import operation_tag
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, Row, cut_rows, find_listing, misplaced, nothing
-from graph.services.knowledge.owners import check_named, readable_bases, watched_bases
+from graph.services.knowledge.owners import check_named, narrowed_to, watched_bases
 from graph.store.query import After, By, Eq, Find, In, Linked, Newest, Range, Tagged, Where, both
 
 
@@ -107,8 +107,7 @@ async def _viewer(session: Session, filter: AuditFilter) -> Viewer:
     check_named(session, [pool for pool in filter.kb_ids or () if prefix_of(pool) == KnowledgeBase.PREFIX])
     if filter.owner_id is None:
         return session.viewer if filter.kb_ids is None else session.narrowed(filter.kb_ids)
-    pools = {base.id for base in await readable_bases(session, filter.owner_id)}
-    return session.narrowed(pools if filter.kb_ids is None else pools & set(filter.kb_ids))
+    return await narrowed_to(session, filter.owner_id, filter.kb_ids)
 
 
 def _where(filter: AuditFilter) -> Where | None:

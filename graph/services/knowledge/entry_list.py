@@ -15,7 +15,7 @@ from graph.rules.guarding import LIVE_ENTRY
 from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.listing import Listing, Row, counted, cut_rows, find_listing, nothing
-from graph.services.knowledge.owners import check_named, readable_bases
+from graph.services.knowledge.owners import check_named, narrowed_to
 from graph.services.knowledge.sources import citing_statements
 from graph.services.knowledge.views import EntryView
 from graph.services.settings import load_settings
@@ -93,8 +93,7 @@ async def entries(
 
 async def _viewer_of_owner(session: Session, owner_id: NodeId, kb_ids: Collection[NodeId] | None) -> Viewer:
     check_named(session, kb_ids)
-    pools = {base.id for base in await readable_bases(session, owner_id)}
-    return session.narrowed(pools if kb_ids is None else pools & set(kb_ids))
+    return await narrowed_to(session, owner_id, kb_ids)
 
 
 async def _where(session: Session, viewer: Viewer, wanted: EntryFilter) -> Where | None:

@@ -8,7 +8,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.evidence import LearningState, Source, SourceKind
 from graph.services.access.session import Session
 from graph.services.knowledge.listing import Listing, find_listing, nothing
-from graph.services.knowledge.owners import check_named, readable_bases
+from graph.services.knowledge.owners import check_named, narrowed_to
 from graph.store.query import After, And, By, Eq, Find, In, Where
 
 
@@ -29,13 +29,12 @@ async def materials(
         OperationRejected: ``SCOPE_FORBIDDEN``: an agent names a base that its conversation does not read (KN-56).
     """
     check_named(session, kb_ids)
-    pools = {base.id for base in await readable_bases(session, owner_id)}
-    wanted = pools if kb_ids is None else pools & set(kb_ids)
-    if not wanted:
+    viewer = await narrowed_to(session, owner_id, kb_ids)
+    if not viewer.pools:
         return nothing()
     parts: list[Where] = [Eq("kind", SourceKind.FILE), Eq("latest", True)]
     if states is not None:
         parts.append(In("learning_state", states))
     order = By("recorded_at", descending=True)
     query = Find(kind=Source, where=And(parts), order=order, first=first, after=after)
-    return await find_listing(session, query, session.narrowed(wanted))
+    return await find_listing(session, query, viewer)

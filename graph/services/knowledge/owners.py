@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from graph.model.access import Viewer
 from graph.model.errors import NotFound, OperationRejected
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import KbKind, KnowledgeBase
@@ -59,6 +60,12 @@ def check_named(session: Session, kb_ids: Iterable[NodeId] | None) -> None:
         return
     if not set(kb_ids) <= conversation_bases(session.facts, session.conversation):
         raise OperationRejected("SCOPE_FORBIDDEN", "name knowledge bases that this conversation reads", field="kbIds")
+
+
+async def narrowed_to(session: Session, owner_id: NodeId, kb_ids: Collection[NodeId] | None) -> Viewer:
+    """Return the caller's eyes for the bases of an owner that he reads, of those named if any are; raises nothing."""
+    pools = {base.id for base in await readable_bases(session, owner_id)}
+    return session.narrowed(pools if kb_ids is None else pools & set(kb_ids))
 
 
 async def watched_bases(session: Session, owner_id: NodeId) -> Sequence[KnowledgeBase]:

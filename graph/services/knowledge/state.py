@@ -141,7 +141,7 @@ async def _said(session: Session, needs: Needs, statements: Statements) -> Mappi
         entry = statements.entries[id_]
         supports += [facet.rests_on for facet in entry.facets]
         if id_ in needs.moved:
-            supports += [value.rests_on for value in (*entry.attributes.values(), *entry.closed_attributes)]
+            supports += [value.rests_on for value in entry.values]
     return await session.open(sorted({cited.source for support in supports for cited in support.citations}))
 
 

@@ -9,7 +9,7 @@ from graph.model.nodes.people import PrincipalKind
 from graph.rules.knowledge_settings import Settings
 from graph.rules.pools import conversation_bases
 from graph.services.access.session import Session
-from graph.services.knowledge.owners import check_named, readable_bases
+from graph.services.knowledge.owners import check_named, narrowed_to
 
 
 async def searched(
@@ -33,8 +33,7 @@ async def searched(
         raise BadInput("an agent reads in a conversation: name conversationId", field="conversationId")
     if owner_id is None:
         raise BadInput("name a conversation, or an owner whose knowledge to search", field="ownerId")
-    pools = {base.id for base in await readable_bases(session, owner_id)}
-    return session.narrowed(pools if kb_ids is None else pools & set(kb_ids))
+    return await narrowed_to(session, owner_id, kb_ids)
 
 
 async def _of_conversation(

@@ -10,18 +10,16 @@ from typing import Any
 import httpx2
 import pytest
 
-from api.bootstrap import Ports, Service, build
+from api.bootstrap import Service
 from api.settings import Settings
 from graph.model.nodes.people import Right
 from graph.model.nodes.sessions import ChangeCause
 from graph.rules.agent_memory import EntryState
 from graph.services.access.commands import Command, command
 from graph.services.agents.state import VersionStep, hold_memory, write_version
-from graph.store.memory import MemoryStore
+from tests.api.rest.failing import failing_service
 from tests.support.agent_client import AgentClient
 from tests.support.clock import FakeClock
-from tests.support.faults import FaultyStore, PlannedFault, fail_at
-from tests.support.keyring import FixedKeyring
 from tests.support.logs import everything_logged
 from tests.support.world import TeamWorld
 
@@ -197,36 +195,17 @@ async def test_responses_are_kept_by_nobody(ana: AgentClient) -> None:
 async def test_a_store_that_is_away_answers_503_and_nothing_is_half_written(
     settings: Settings, clock: FakeClock
 ) -> None:
-    faults: list[PlannedFault] = []
-    store = FaultyStore(MemoryStore(clock=clock), faults)
-    service = build(settings, ports=Ports(clock=clock, store=store, keyring=FixedKeyring()))
-    transport = httpx2.ASGITransport(app=service.app)
-    async with (
-        service.app.router.lifespan_context(service.app),
-        httpx2.AsyncClient(transport=transport, base_url="http://rootward.test") as http,
-    ):
-        world = await TeamWorld(deps=service.deps).make()
+    async with failing_service(settings, clock) as failing:
+        world = await TeamWorld(deps=failing.service.deps).make()
         await world.grant(world.ana, Right.WRITE, world.atlas)
-        ana = AgentClient(http=http, token=await world.token(world.ana))
-        before = await ana.memory()
+        ana = AgentClient(http=failing.http, token=await world.token(world.ana))
 
-        async def asked(ask: Callable[[], Awaitable[httpx2.Response]]) -> int:
-            """Ask with a later call of the store failing each time until none does; return how often it was refused."""
-            refused = 0
-            while True:
-                faults[:] = [fail_at(len(store.calls) + refused + 1)]
-                answer = await ask()
-                faults.clear()
-                if answer.status_code == 200:
-                    return refused
-                refused += 1
-                assert (answer.status_code, answer.json()["_tag"]) == (503, "Unavailable")
-                assert answer.headers["Retry-After"]
-                assert await ana.memory() == before
+        async def refused(ask: Callable[[], Awaitable[httpx2.Response]]) -> int:
+            return (await failing.refusals(ask, ana.memory))[0]
 
-        assert await asked(ana.get) > 3
-        assert await asked(lambda: ana.get("/log")) > 3
-        assert await asked(lambda: ana.send({"expected": 0, "command": {"_tag": "Remember", **LESSON}})) > 10
+        assert await refused(ana.get) > 3
+        assert await refused(lambda: ana.get("/log")) > 3
+        assert await refused(lambda: ana.send({"expected": 0, "command": {"_tag": "Remember", **LESSON}})) > 10
         assert (await ana.memory())["version"] == 1
 
 

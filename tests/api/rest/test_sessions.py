@@ -19,8 +19,8 @@ from graph.services.access.tokens import create_token
 from graph.services.sessions.changing import FactState
 from graph.store.memory import MemoryStore
 from graph.store.port import Store
+from tests.api.rest.failing import failing_service
 from tests.support.clock import FakeClock
-from tests.support.faults import FaultyStore, PlannedFault, fail_at
 from tests.support.keyring import FixedKeyring
 from tests.support.logs import everything_logged
 from tests.support.session_room import SessionClient, SessionRoom
@@ -439,34 +439,21 @@ async def test_other_methods_answer_405(person: SessionClient, room: SessionRoom
 async def test_a_store_that_is_away_answers_503_and_nothing_is_half_written(
     settings: Settings, clock: FakeClock
 ) -> None:
-    faults: list[PlannedFault] = []
-    store = FaultyStore(MemoryStore(clock=clock), faults)
-    service = build(settings, ports=Ports(clock=clock, store=store, keyring=FixedKeyring()))
-    transport = httpx2.ASGITransport(app=service.app)
-    async with (
-        service.app.router.lifespan_context(service.app),
-        httpx2.AsyncClient(transport=transport, base_url="http://rootward.test") as http,
-    ):
-        room = SessionRoom(await TeamWorld(deps=service.deps).make())
+    async with failing_service(settings, clock) as failing:
+        room = SessionRoom(await TeamWorld(deps=failing.service.deps).make())
         await room.start()
-        person = SessionClient(http=http, token=await room.world.token(room.world.ana))
-        view, memory = await person.view(), await person.memory()
+        person = SessionClient(http=failing.http, token=await room.world.token(room.world.ana))
+        view = await person.view()
         body = {
             "expected": view["head"],
             "revision": view["revision"],
             "command": {"_tag": "Remember", "key": "venue", **FACT},
         }
-        refused = 0
-        while True:
-            faults[:] = [fail_at(len(store.calls) + refused + 1)]
-            answer = await person.send(body)
-            if answer.status_code == 200:
-                break
-            refused += 1
-            assert (answer.status_code, answer.json()["_tag"]) == (503, "Unavailable")
-            assert answer.headers["Retry-After"]
-            faults.clear()
-            assert (await person.view(), await person.memory()) == (view, memory)
+
+        async def left() -> object:
+            return await person.view(), await person.memory()
+
+        refused, answer = await failing.refusals(lambda: person.send(body), left)
         assert refused > 10
         assert answer.json()["session"]["revision"] == view["revision"] + 1
 
