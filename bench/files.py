@@ -2,18 +2,20 @@
 
     python -m bench.files [--scale 1]
 
-The reference is a bare durable transaction of the engine that writes the same texts: the file, its change with what was
-there before, a row of audit, and the sums of the memory.
+The reference is a bare durable transaction of the engine with the same rows (`bench/_same_rows.py`): the file, its
+change with what was there before, a record of audit, the sums of the memory, and who may see them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+from dataclasses import replace
 from itertools import count
+from typing import Any
 
-from bench._engines import DATABASE, EMBEDDED, NEO4J, Engine, engines
-from bench._table import Goal, Table, Timing, arguments, at_once, scaled, timed
+from bench._engines import EMBEDDED, NEO4J, Engine, engines
+from bench._same_rows import RecordingStore, same_rows_neo4j, same_rows_sqlite
+from bench._table import Goal, Table, Timing, arguments, scaled, timed
 from graph.model.errors import WorkspaceRefused
 from graph.model.ids import NodeId
 from graph.model.nodes.people import Right
@@ -106,9 +108,19 @@ async def measure(engine: Engine, scale: float, table: Table) -> None:
         tag = await desk.write(tag)
 
     time = await timed(one, rounds, warm_up=warm_up)
-    bare = await (_bare_sqlite if engine.name == EMBEDDED else _bare_neo4j)(engine, rounds, warm_up)
-    table.add(f"one write, {engine.name}", time, of="bare durable transaction", reference=bare, goal=GOAL)
+    if engine.name == EMBEDDED:
+        bare = await same_rows_sqlite(engine, one, rounds)
+    else:
+        bare = await same_rows_neo4j(engine, await _rows(engine, desk, tag), rounds, warm_up)
+    table.add(f"one write, {engine.name}", time, of="the same rows bare", reference=bare, goal=GOAL)
     await _together(engine, desk, max(2, rounds // 100), time, table)
+
+
+async def _rows(engine: Engine, desk: Desk, tag: str) -> dict[str, list[Any]]:
+    """Return what one more write hands to the store."""
+    recording = RecordingStore(engine.store)
+    await Desk(replace(desk.deps, store=recording), desk.caller, desk.memory).write(tag)
+    return {name: list(given) for name, given in recording.rows.items()}
 
 
 async def _together(engine: Engine, desk: Desk, rounds: int, alone: Timing, table: Table) -> None:
@@ -137,42 +149,6 @@ async def _together(engine: Engine, desk: Desk, rounds: int, alone: Timing, tabl
         f"{engine.name}: {1 / time.median:,.0f} writes/s by {WRITERS} writers on one file; "
         f"all {made} are there; {stale} stale tags were read and written again"
     )
-
-
-async def _bare_sqlite(engine: Engine, rounds: int, warm_up: int) -> Timing:
-    db, numbers = engine.bare_sqlite("files.db"), count()
-    db.execute("CREATE TABLE node(id TEXT PRIMARY KEY, fields TEXT) WITHOUT ROWID")
-
-    def write() -> None:
-        with db:
-            db.executemany("INSERT OR REPLACE INTO node VALUES (?, ?)", _rows(next(numbers)))
-
-    return await timed(at_once(write), rounds, warm_up=warm_up)
-
-
-async def _bare_neo4j(engine: Engine, rounds: int, warm_up: int) -> Timing:
-    assert engine.driver is not None
-    driver, numbers = engine.driver, count()
-    await engine.bare_query("CREATE CONSTRAINT bare_row IF NOT EXISTS FOR (b:BareRow) REQUIRE b.id IS UNIQUE")
-    query = "UNWIND $rows AS row MERGE (b:BareRow {id: row[0]}) SET b.fields = row[1]"
-
-    async def write() -> None:
-        async with driver.session(database=DATABASE) as session, await session.begin_transaction() as transaction:
-            await (await transaction.run(query, rows=_rows(next(numbers)))).consume()
-            await transaction.commit()
-
-    return await timed(write, rounds, warm_up=warm_up)
-
-
-def _rows(number: int) -> list[list[str]]:
-    """Return the rows of one write: the file, the change, the record of audit, and the memory."""
-    text = f"{number:08}\n" + "x" * (BYTES - 9)
-    return [
-        ["file", text],
-        [f"revision-{number}", text],
-        [f"audit-{number}", json.dumps({"seq": number, "hash": "0" * 64, "prev_hash": "1" * 64})],
-        ["memory", json.dumps({"seq": number, "content_bytes": BYTES})],
-    ]
 
 
 async def main() -> None:

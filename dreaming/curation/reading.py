@@ -42,7 +42,7 @@ def read_as_base(session: Session, base: KnowledgeBase) -> None:
     """Let a session of the owning agent see what the base reads, and nothing more."""
     session.conversation = _place(base)
     widest = make_viewer(session.facts, conversation=session.conversation)
-    session.viewer = viewer_of_base(widest, scope_of(base))
+    session.own_viewer = viewer_of_base(widest, scope_of(base))
 
 
 async def check_prompt(session: Session, base: KnowledgeBase, shown: Iterable[Node]) -> None:

@@ -110,7 +110,7 @@ async def _select(session: Session, key: StageAKey, halvings: int, afresh: bool)
     begun = await _begun(session, progress)
     if begun is None and not is_due(waiting, pace, now):
         return None
-    session.viewer = make_viewer(session.facts, conversation=_place(channel, base), pools=[base.id])
+    session.own_viewer = make_viewer(session.facts, conversation=_place(channel, base), pools=[base.id])
     failed = await _batch(session, progress, progress.version - 1) if progress.failures else None
     size = len(failed.item_ids) if failed else 0
     limits = limits_of(settings, halvings=halvings, failures=progress.failures, failed_size=size)

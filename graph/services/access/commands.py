@@ -18,7 +18,6 @@ from graph.model.nodes.knowledge import ModifierKind
 from graph.model.nodes.people import PrincipalKind
 from graph.model.time import Millis
 from graph.rules.rights import ViewerFacts, may_administer, may_host
-from graph.rules.scopes import make_viewer
 from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
 from graph.services.access.facts import load_facts
@@ -93,7 +92,7 @@ async def command(deps: Deps, caller: Caller, work: Callable[[Command], Awaitabl
     async def run(writer: Writer) -> T:
         facts = await load_facts(writer, caller)
         reader = ProvingReader(writer, caller.workspace)
-        session = Session(deps=deps, reader=reader, caller=caller, facts=facts, viewer=make_viewer(facts))
+        session = Session(deps=deps, reader=reader, caller=caller, facts=facts)
         made = Command(
             deps=deps, writer=writer, caller=caller, facts=facts, session=session, tx_id=tx_id, at=deps.now()
         )

@@ -46,7 +46,7 @@ class Session:
     """What a read service works with.
 
     Attributes:
-        viewer: the widest viewer of the caller (of an agent: in its conversation).
+        own_viewer: `viewer`, once it was asked for; many writes never ask.
         pools: knowledge bases seen so far in this request.
         recorded: pools of private chats that an auditor read (KN-59); a record is written before the answer.
         versions: access versions when the session was opened; None where the reader keeps one state.
@@ -60,7 +60,7 @@ class Session:
     reader: Reader
     caller: Caller
     facts: ViewerFacts
-    viewer: Viewer
+    own_viewer: Viewer | None = None
     conversation: ConversationFacts | None = None
     pools: dict[NodeId, KnowledgeBase] = field(default_factory=dict)
     recorded: set[NodeId] = field(default_factory=set)
@@ -68,6 +68,13 @@ class Session:
     others: dict[NodeId, int] = field(default_factory=dict)
     watched: set[NodeId] = field(default_factory=set)
     proved: dict[Viewer, Decided] | None = None
+
+    @property
+    def viewer(self) -> Viewer:
+        """The widest viewer of the caller (of an agent: in its conversation)."""
+        if self.own_viewer is None:
+            self.own_viewer = make_viewer(self.facts, conversation=self.conversation)
+        return self.own_viewer
 
     async def moved(self) -> bool:
         """True if rights moved since the session was opened; never on a store whose readers keep one state."""
@@ -113,7 +120,7 @@ class Session:
             NotFound: unknown, another workspace's or another agent's conversation, or one the caller may not see.
         """
         _, facts = await load_conversation(self.reader, conversation_id, now=self.deps.now(), idle_hours=idle_hours)
-        self.viewer = make_viewer(self.facts, conversation=facts)
+        self.own_viewer = make_viewer(self.facts, conversation=facts)
         self.conversation = facts
         if not await self.reader.get(self.viewer, [conversation_id]):
             raise NotFound
@@ -214,13 +221,11 @@ async def open_session(deps: Deps, caller: Caller) -> AsyncIterator[Session]:
         facts = await load_facts(reader, caller)
         if versions is not None:
             versions[caller.principal] = facts.access_version
-        viewer = make_viewer(facts)
         session = Session(
             deps=deps,
             reader=ProvingReader(reader, caller.workspace),
             caller=caller,
             facts=facts,
-            viewer=viewer,
             versions=versions,
             proved={},
         )

@@ -78,7 +78,7 @@ async def _as_base(session: Session, base_id: NodeId) -> Session:
         raise NotFound
     if needs_access_record(session.viewer, scope):
         session.recorded.add(base_id)
-    return replace(session, viewer=viewer_of_base(session.viewer, scope))
+    return replace(session, own_viewer=viewer_of_base(session.viewer, scope))
 
 
 async def _relations(session: Session, ids: Sequence[NodeId], as_of: AsOf) -> Mapping[NodeId, Sequence[RelationView]]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import apsw
 
 from graph.model.errors import BadInput, RootwardError, StoreError, StoreReadOnly, StoreUnavailable
 
 READ_ONLY = "a write to disk failed: the store is read-only until it is opened again; check the disk and restart"
+
+FAULTS: Final = (apsw.Error, OverflowError, UnicodeEncodeError)
+"""What is raised by SQLite, and by its library for values that it cannot hold."""
 
 
 @contextmanager
@@ -24,10 +28,17 @@ def translated(*, writing: bool) -> Iterator[None]:
     """
     try:
         yield
-    except apsw.Error as error:
-        raise _ours(error, writing=writing) from error
-    except (OverflowError, UnicodeEncodeError) as error:
-        raise BadInput("a value cannot be kept: integers have 64 bits, texts are valid Unicode") from error
+    except FAULTS as error:
+        raise own_error(error, writing=writing) from error
+
+
+def own_error(error: Exception, *, writing: bool) -> Exception:
+    """Return the error of our tree for one of `FAULTS`, and any other error as it is."""
+    if isinstance(error, apsw.Error):
+        return _ours(error, writing=writing)
+    if isinstance(error, FAULTS):
+        return BadInput("a value cannot be kept: integers have 64 bits, texts are valid Unicode")
+    return error
 
 
 def _ours(error: apsw.Error, *, writing: bool) -> RootwardError:

@@ -34,4 +34,4 @@ def _row(edge: Edge) -> tuple[str | None, ...]:
     given = edge.props
     props = to_json(given if type(given) is dict else dict(given)) if given else None
     record = None if edge.record is None else to_json(tuple(edge.record)) if edge.record else "[]"
-    return edge.type.value, edge.source, edge.target, edge.key, props, record
+    return edge.type, edge.source, edge.target, edge.key, props, record

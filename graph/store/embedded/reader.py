@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from graph.model.access import Audience, Guard, Scope
@@ -25,20 +25,20 @@ class EmbeddedReader:
         self._session = session
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
-        return await self.run(listing.get, scope, ids) if ids else {}
+        return await self.look(listing.get, scope, ids) if ids else {}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
-        return await self.run(listing.find, scope, query)
+        return await self.look(listing.find, scope, query)
 
     async def aggregate(
         self, scope: Scope, kind: type[Node], where: Where | None = None, by: str | None = None
     ) -> Mapping[Any, int]:
-        return await self.run(listing.aggregate, scope, kind, where, by)
+        return await self.look(listing.aggregate, scope, kind, where, by)
 
     async def edges(
         self, scope: Scope, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction
     ) -> Sequence[Edge]:
-        return await self.run(closure.edges, scope, ids, types, direction)
+        return await self.look(closure.edges, scope, ids, types, direction)
 
     async def closure(
         self,
@@ -53,10 +53,10 @@ class EmbeddedReader:
         return await self.run(closure.closure, ids, types, direction, depth, limit, guarded=guarded)
 
     async def guards(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Guard]:
-        return await self.run(guards.guards, ids) if ids else {}
+        return await self.look(guards.guards, ids) if ids else {}
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
-        return await self.run(guards.audiences, ids) if ids else {}
+        return await self.look(guards.audiences, ids) if ids else {}
 
     async def match(self, scope: Scope, question: Match) -> Matches:
         return await self.run(search.match, scope, question)
@@ -72,6 +72,13 @@ class EmbeddedReader:
         where: Where | None = None,
     ) -> Sequence[Neighbour]:
         return await self.run(vectors.nearest, scope, kind, vector, model, limit, where)
+
+    async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> Sequence[T]:
+        return [await question() for question in questions]
+
+    async def look(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a step that is brief as a rule, without a visit to the thread if it is."""
+        return await self._session.look(work, *args, **kwargs)
 
     async def run(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step in the thread."""

@@ -202,9 +202,9 @@ class EmbeddedStore:
         writer = EmbeddedWriter(session)
         try:
             self._check_writable()
+            result = await work(writer)
             if tx_id is not None:
                 await writer.put([self._receipt(tx_id)])
-            result = await work(writer)
             if writer.given_up is not None:
                 raise writer.given_up
             await session.commit(writer.last())

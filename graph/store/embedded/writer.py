@@ -6,7 +6,7 @@ A visit to the thread costs as much as ten rows, so what needs no answer waits f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,7 +18,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
 from graph.store.embedded import filing, links, nodes, texts
-from graph.store.embedded.faults import translated
+from graph.store.embedded.faults import own_error
 from graph.store.embedded.reader import EmbeddedReader
 from graph.store.embedded.remembered import Remembered
 from graph.store.embedded.session import Session
@@ -115,10 +115,13 @@ class EmbeddedWriter(EmbeddedReader):
             self._later(texts.unindex, text_ids)
 
     async def texts_of(self, guards: Sequence[NodeId]) -> Sequence[TextRow]:
-        return await self.run(texts.texts_of, guards)
+        return await self.look(texts.texts_of, guards)
 
     async def lock(self, ids: Sequence[NodeId]) -> None:
         """Do nothing: there is one writer at a time, so it holds everything."""
+
+    async def hold(self, scope: SystemScope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        return await self.get(scope, ids)
 
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         self._nodes.forget([id])
@@ -128,16 +131,26 @@ class EmbeddedWriter(EmbeddedReader):
         self._nodes.clear()
         return await self.run(nodes.claim, kinds, owner, now, lease_ms)
 
+    async def look(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a reading step: a brief one without a visit to the thread, unless writes wait for one."""
+        if self._waiting:
+            return await self.run(work, *args, **kwargs)
+        return await self._noting(self._session.look(work, *args, **kwargs))
+
     async def run(self, work: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step after the writes that wait; if it fails, nothing can be committed any more.
 
         Writes may not have begun or may have stopped half way, and SQLite may have undone all that was written before.
         """
         waiting = self._take()
+        if not waiting:
+            return await self._noting(self._session.run(work, *args, **kwargs))
+        return await self._noting(self._session.run(self._after, waiting, work, *args, **kwargs))
+
+    async def _noting(self, step: Awaitable[T]) -> T:
+        """Note why the transaction cannot be committed if a step fails."""
         try:
-            if not waiting:
-                return await self._session.run(work, *args, **kwargs)
-            return await self._session.run(self._after, waiting, work, *args, **kwargs)
+            return await step
         except (AlreadyExists, BadInput, StoreError) as error:
             self.given_up = self.given_up or error
             raise
@@ -171,9 +184,8 @@ class EmbeddedWriter(EmbeddedReader):
 
     def _write(self, session: Session, waiting: Sequence[Write]) -> None:
         try:
-            with translated(writing=True):
-                for work, args in waiting:
-                    work(session, *args)
+            for work, args in waiting:
+                work(session, *args)
         except Exception as error:  # whatever it was, the rest was not written
-            self.given_up = self.given_up or error
+            self.given_up = self.given_up or own_error(error, writing=True)
             raise

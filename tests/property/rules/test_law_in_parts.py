@@ -55,7 +55,7 @@ class Walked:
 
 def session(reader: Any, viewer: Any) -> Session:
     nobody: Any = None
-    return Session(deps=nobody, reader=reader, caller=nobody, facts=nobody, viewer=viewer, proved={})
+    return Session(deps=nobody, reader=reader, caller=nobody, facts=nobody, own_viewer=viewer, proved={})
 
 
 @pytest.mark.parametrize("worth", [0, 1, 2])

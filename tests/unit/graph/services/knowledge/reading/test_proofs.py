@@ -38,7 +38,7 @@ async def test_another_viewer_in_the_same_read_proves_for_himself(library: Libra
 
     async def work(session: Session) -> tuple[bool, bool]:
         shown = bool(await session.prove([secret.id]))
-        other = replace(session, viewer=replace(session.viewer, held=frozenset()))
+        other = replace(session, own_viewer=replace(session.viewer, held=frozenset()))
         return shown, bool(await other.prove([secret.id]))
 
     assert await library.read(library.world.ana, work) == (True, False)
