@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from graph.model.access import Audience, Guard, Scope
+from graph.model.access import Audience, Guard, Scope, SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
@@ -127,6 +127,15 @@ class Reader(Protocol):
         """
         ...
 
+    async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> Sequence[T]:
+        """Ask this reader several things of which none needs another's answer; an engine at the end of a wire may
+        be asked once.
+
+        Each question calls one of the reads above. They are answered in this order, each no earlier than the one
+        before it. What the first one raises that fails, is raised.
+        """
+        ...
+
 
 class Writer(Reader, Protocol):
     """Reads and writes of one transaction: all or nothing, and it sees its own writes."""
@@ -195,6 +204,13 @@ class Writer(Reader, Protocol):
     async def lock(self, ids: Sequence[NodeId]) -> None:
         """Hold these nodes against other writers until the end; call once, the store locks in id order.
         Missing ids are locked as placeholders where the engine needs that.
+        """
+        ...
+
+    async def hold(self, scope: SystemScope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        """Lock those of these nodes that `get` would return, and return them as they are then.
+
+        Of ids that name nothing nothing is left, and what lies elsewhere may be changed meanwhile.
         """
         ...
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, TypeVar
 
-from graph.model.access import Audience, Guard, Scope
+from graph.model.access import Audience, Guard, Scope, SystemScope
 from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
@@ -94,6 +94,9 @@ class WrappedReader:
             "nearest", lambda: self._reader.nearest(scope, kind, vector, model=model, limit=limit, where=where)
         )
 
+    async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> Sequence[T]:
+        return await self._reader.together(questions)
+
 
 class WrappedWriter(WrappedReader):
     """Reads and writes through an `Around`."""
@@ -140,6 +143,9 @@ class WrappedWriter(WrappedReader):
 
     async def lock(self, ids: Sequence[NodeId]) -> None:
         await self._around("lock", lambda: self._writer.lock(ids))
+
+    async def hold(self, scope: SystemScope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        return await self._around("hold", lambda: self._writer.hold(scope, ids))
 
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         return await self._around("increment", lambda: self._writer.increment(id, field, by))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cmp_to_key
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.edges import Edge, EdgeType
@@ -70,7 +70,17 @@ class ProvingReader(WrappedReader):
         self._all = SystemScope(reason="proof before anything is shown", workspace=workspace)
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
-        if isinstance(scope, SystemScope) or not await self._asks_for_unsettled(scope):
+        if isinstance(scope, SystemScope):
+            return await self._inner.get(scope, ids)
+        if self._unsettled is None:  # mostly nothing is, so the index is asked at once
+            asked: Sequence[Callable[[], Awaitable[Any]]] = (
+                lambda: unsettled_pools(self._inner, self._workspace),
+                lambda: self._inner.get(scope, ids),
+            )
+            self._unsettled, indexed = await self._inner.together(asked)
+            if not self._unsettled:
+                return cast(Mapping[NodeId, Node], indexed)
+        if not await self._asks_for_unsettled(scope):
             return await self._inner.get(scope, ids)
         found = {id_: node for id_, node in (await self._inner.get(scope, ids)).items() if not self._is_unsettled(node)}
         every = (await self._inner.get(self._all, ids)).values()

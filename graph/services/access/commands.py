@@ -15,12 +15,12 @@ from typing import TypeVar
 from graph.model.errors import Forbidden, StoreUnavailable
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import ModifierKind
-from graph.model.nodes.people import PrincipalKind
+from graph.model.nodes.people import Principal, PrincipalKind
 from graph.model.time import Millis
 from graph.rules.rights import ViewerFacts, may_administer, may_host
 from graph.services.access.by_proof import ProvingReader
 from graph.services.access.caller import Caller
-from graph.services.access.facts import load_facts
+from graph.services.access.facts import VIEWER_FACTS, load_facts
 from graph.services.access.session import Session
 from graph.services.deps import Deps
 from graph.store.port import Isolation, Writer
@@ -116,7 +116,8 @@ async def _hold_rights(cmd: Command) -> None:
     concerns first, so that the two meet and one of them waits.
     """
     known = {**cmd.session.others, cmd.facts.principal: cmd.facts.access_version}
-    for principal in sorted(known):
-        now = await cmd.writer.increment(principal, "access_version", 0)
-        if now != known[principal] + cmd.moved[principal]:
+    held = await cmd.writer.hold(VIEWER_FACTS, sorted(known))
+    for id_, version in known.items():
+        now = held.get(id_)
+        if not isinstance(now, Principal) or now.access_version != version + cmd.moved[id_]:
             raise _RightsMoved

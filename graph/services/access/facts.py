@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from graph.model.access import SystemScope
 from graph.model.edges import Edge, EdgeType
@@ -33,27 +34,37 @@ async def load_facts(reader: Reader, caller: Caller) -> ViewerFacts:
     Raises:
         NotFound: the principal does not exist any more.
     """
-    principal = (await reader.get(VIEWER_FACTS, [caller.principal])).get(caller.principal)
+    first: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: reader.get(VIEWER_FACTS, [caller.principal]),
+        lambda: grants_of(reader, caller.principal),
+        lambda: reader.edges(VIEWER_FACTS, [caller.principal], _FACTS, Direction.OUT),
+    )
+    found, grants, edges = await reader.together(first)
+    principal = found.get(caller.principal)
     if not isinstance(principal, Principal) or principal.workspace != caller.workspace:
         raise NotFound
-    grants = await grants_of(reader, caller.principal)
-    edges = await reader.edges(VIEWER_FACTS, [caller.principal], _FACTS, Direction.OUT)
     belongs = [edge.target for edge in edges if edge.type is EdgeType.MEMBER_OF]
     organizations = frozenset(target for target in belongs if prefix_of(target) == Organization.PREFIX)
-    serving = await _serving(reader, organizations)
     is_admin = any(g.right is Right.ADMIN and g.object_id == caller.workspace_node for g in grants)
+    then: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: _serving(reader, organizations),
+        lambda: _agents(reader, caller, is_admin=is_admin),
+        lambda: _channels(reader, belongs),
+        lambda: _reads_shared(reader, principal, edges),
+    )
+    serving, agents, channels, reads_shared = await reader.together(then)
     return ViewerFacts(
         workspace=caller.workspace,
         workspace_node=caller.workspace_node,
         principal=caller.principal,
         kind=PrincipalKind(principal.kind),
         grants=grants,
-        agents=await _agents(reader, caller) if is_admin else frozenset(),
-        channels=await _channels(reader, belongs),
-        reads_shared=await _reads_shared(reader, principal, edges),
+        agents=agents,
+        channels=channels,
+        reads_shared=reads_shared,
         organization=_organization(caller, organizations),
         groups=frozenset(target for target in belongs if prefix_of(target) == Group.PREFIX),
-        serving=frozenset(serving),
+        serving=serving,
         homes=await _homes(reader, serving, grants),
         token_rights=caller.rights,
         disabled=principal.disabled_at is not None,
@@ -100,7 +111,8 @@ async def channels_of(reader: Reader, principal: NodeId) -> tuple[ChannelFacts, 
 async def _channels(reader: Reader, targets: Sequence[NodeId]) -> tuple[ChannelFacts, ...]:
     own = [target for target in targets if prefix_of(target) == Channel.PREFIX]
     groups = [target for target in targets if prefix_of(target) == Group.PREFIX]
-    found = [node for node in (await reader.get(VIEWER_FACTS, own)).values() if isinstance(node, Channel)]
+    there = (await reader.get(VIEWER_FACTS, own)).values() if own else ()
+    found = [node for node in there if isinstance(node, Channel)]
     if groups:
         found += (await reader.find(VIEWER_FACTS, Find(kind=Channel, where=In("group_id", groups)))).nodes
     return tuple(channel_facts(channel) for channel in sorted(set(found), key=lambda c: c.id))
@@ -144,7 +156,10 @@ def bot_pools(facts: ViewerFacts) -> list[NodeId]:
     return [pool_of(facts.workspace, agent) for agent in readable_agents(facts) if prefix_of(agent) == Principal.PREFIX]
 
 
-async def _agents(reader: Reader, caller: Caller) -> frozenset[NodeId]:
+async def _agents(reader: Reader, caller: Caller, *, is_admin: bool) -> frozenset[NodeId]:
+    """Return all agents of the workspace; only an admin may know of them."""
+    if not is_admin:
+        return frozenset()
     where = And((Eq("workspace", caller.workspace), Eq("kind", PrincipalKind.AGENT)))
     page = await reader.find(VIEWER_FACTS, Find(kind=Principal, where=where))
     return frozenset(agent.id for agent in page.nodes)

@@ -6,7 +6,8 @@ says what he may name, and nothing else is ever shown to him. Source: KN-60, DR-
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from graph.model.edges import EdgeType
 from graph.model.fields import Node
@@ -53,7 +54,11 @@ async def load_state(
     sources = {id_: node for id_, node in shown.items() if isinstance(node, Source)}
     extra = await _said(session, needs, statements)
     sources |= {id_: node for id_, node in extra.items() if isinstance(node, Source)}
-    owners, same = await _names(reader, base, needs)
+    asked: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: _names(reader, base, needs),
+        lambda: _guide(reader, base),
+    )
+    (owners, same), guide = await reader.together(asked)
     skills = await load_skills(reader, base, needs.skills)
     lessons = await load_lessons(session, (skill.overlay for skill in skills.values()), bases_read(base))
     memo = await load_memo(reader, base.id) if needs.memo else None
@@ -72,7 +77,7 @@ async def load_state(
         names=owners,
         same_names=same,
         readable=await _readable_names(session, base) if needs.near else (),
-        guide=await _guide(reader, base),
+        guide=guide,
         rumours=await _rumours(reader, base, sources) if needs.hearsay else {},
         derivations=statements.derivations,
         block_of=await _blocks_of(reader, statements) if needs.deduces else {},
@@ -155,7 +160,7 @@ async def _names(reader: Reader, base: KnowledgeBase, needs: Needs) -> tuple[dic
     """Return which entries of the base have the wanted names, and which have the same ones but for signs."""
     if not needs.names:
         return {}, {}
-    owners = await find_all(reader, Entry, And((Eq("pool", base.id), In("live_name", sorted(needs.names)))))
+    owned = And((Eq("pool", base.id), In("live_name", sorted(needs.names))))
     wanted = And(
         (
             Eq("pool", base.id),
@@ -164,7 +169,11 @@ async def _names(reader: Reader, base: KnowledgeBase, needs: Needs) -> tuple[dic
             In("norm_value", sorted(needs.keys)),
         )
     )
-    facets = await find_all(reader, Facet, wanted)
+    asked: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: find_all(reader, Entry, owned),
+        lambda: find_all(reader, Facet, wanted),
+    )
+    owners, facets = await reader.together(asked)
     entries = await reader.get(PRESENT, [facet.entry_id for facet in facets])
     audiences = await reader.audiences([*(owner.id for owner in owners), *entries])
     live = {id_ for id_, audience in audiences.items() if audience.live}

@@ -6,7 +6,7 @@ Files, restoring and purging all write through here, in a transaction that holds
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from graph.services.access.commands import Command
 from graph.services.access.guards import put_all_alone
 from graph.services.pool_audit import NOTHING, Beside, PoolStep, record_step
 from graph.services.workspace.finding import MEMORIES, rules_of
+from graph.store.port import Reader
 from graph.store.query import And, By, Eq, Find, Where
 
 _BATCH: Final = 32
@@ -163,13 +164,23 @@ async def _prune_paths(cmd: Command, memory: WorkspaceMemory, changes: Sequence[
     freed = 0
     for path in dict.fromkeys(change.path for change in changes):
         where = And((Eq("memory_id", memory.id), Eq("path", path)))
-        kept = (await cmd.writer.aggregate(MEMORIES, MemoryRevision, where)).get(None, 0)
         new = sum(change.path == path for change in changes)
-        surplus = too_many(kept, new, cmd.deps.memory_limits)
-        if surplus:
-            oldest = await cmd.writer.find(MEMORIES, _oldest(where, min(surplus, kept)))
-            freed += await _delete(cmd, oldest.nodes)
+        kept, oldest = await _counted(cmd.writer, where, new)
+        surplus = min(too_many(kept, new, cmd.deps.memory_limits), kept)
+        if surplus > len(oldest):  # fewer may be kept than when they were written
+            oldest = (await cmd.writer.find(MEMORIES, _oldest(where, surplus))).nodes
+        freed += await _delete(cmd, oldest[:surplus])
     return freed
+
+
+async def _counted(reader: Reader, where: Where, first: int) -> tuple[int, Sequence[MemoryRevision]]:
+    """Return how many revisions there are and the oldest of them, in one round trip."""
+    asked: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: reader.aggregate(MEMORIES, MemoryRevision, where),
+        lambda: reader.find(MEMORIES, _oldest(where, first)),
+    )
+    counts, page = await reader.together(asked)
+    return counts.get(None, 0), page.nodes
 
 
 async def _prune_oldest(
@@ -193,5 +204,6 @@ def _oldest(where: Where, first: int) -> Find[MemoryRevision]:
 
 
 async def _delete(cmd: Command, revisions: Sequence[MemoryRevision]) -> int:
-    await cmd.writer.delete([revision.id for revision in revisions])
+    if revisions:
+        await cmd.writer.delete([revision.id for revision in revisions])
     return sum(revision.previous_bytes for revision in revisions)

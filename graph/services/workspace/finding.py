@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graph.model.access import Clause, SystemScope
 from graph.model.errors import WorkspaceRefused
 from graph.model.ids import NodeId
@@ -119,9 +121,10 @@ async def hold_memory(
         WorkspaceRefused: as for `open_memory`.
     """
     rights = facts or cmd.facts
-    await find_memory(cmd.writer, rights, id_)  # nothing is locked for ids that name nothing
-    await cmd.writer.lock([id_])
-    found = await find_memory(cmd.writer, rights, id_)
+    here = replace(MEMORIES, workspace=rights.workspace)
+    found = (await cmd.writer.hold(here, [id_])).get(id_)
+    if not isinstance(found, WorkspaceMemory):
+        raise missing("memory", outside(id_))
     require_verb(rights, found.id, verb)
     check_kind(found, kind)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from graph.model.access import Audience, Guard, Scope
@@ -18,6 +18,7 @@ from graph.store.memory.tables import EdgeKey, Tables
 from graph.store.query import After, Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
+T = TypeVar("T")
 
 
 class MemoryReader:
@@ -119,6 +120,9 @@ class MemoryReader:
     ) -> Sequence[Neighbour]:
         await round_trip()
         return texts.nearest(self._tables, scope, kind, vector, model=model, limit=limit, where=where)
+
+    async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> Sequence[T]:
+        return [await question() for question in questions]
 
     def _fitting(self, scope: Scope, kind: type[Node], where: Where | None) -> Iterable[Node]:
         sight = Sight(self._tables, scope)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from graph.model import schema
-from graph.model.access import Audience, Guard
+from graph.model.access import Audience, Guard, SystemScope
 from graph.model.edges import Edge
 from graph.model.errors import AlreadyExists, BadState, NotFound, VersionConflict
 from graph.model.fields import Node
@@ -118,6 +118,9 @@ class MemoryWriter(MemoryReader):
 
     async def lock(self, ids: Sequence[NodeId]) -> None:
         await round_trip()  # there is one writer at a time, so it holds everything
+
+    async def hold(self, scope: SystemScope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        return await self.get(scope, ids)
 
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         await round_trip()

@@ -8,8 +8,8 @@ from typing import Any
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.store.neo4j import counters, entrances, names, visible
+from graph.store.neo4j.asking import Asking, table
 from graph.store.neo4j.conditions import Compiler
-from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import decode_value
 from graph.store.neo4j.find import NODE_OF_ROW, audience_rows, tags_of, way_in
 from graph.store.query import Where
@@ -19,7 +19,7 @@ _STILL_THERE = "n.workspaceId"
 
 
 async def aggregate(
-    runner: Runner, scope: Scope, kind: type[Node], where: Where | None, by: str | None, clauses: Sequence[str]
+    runner: Asking, scope: Scope, kind: type[Node], where: Where | None, by: str | None, clauses: Sequence[str]
 ) -> Mapping[Any, int]:
     """Count visible nodes; `clauses` are those the viewer passes (none for a system scope)."""
     compiler = Compiler(kind)
@@ -30,9 +30,11 @@ async def aggregate(
     entrance = await way_in(runner, scope, kind, where)
     if entrance is not None or isinstance(scope, SystemScope):
         start = entrance or entrances.through_kind(kind, where)
-        rows = await runner.run(
+        rows = await table(
+            runner,
             f"{start.text} WHERE {start.condition} AND ({condition}) AND {visible.seen(scope)} "
-            f"RETURN {value}, count({counted})",
+            f"WITH {value} AS value, count({counted}) AS number",
+            "value, number",
             **start.parameters,
             **compiler.parameters,
             **visible.scope_parameters(scope),
@@ -52,7 +54,7 @@ async def aggregate(
     }
 
 
-async def _counted(runner: Runner, viewer: Viewer, kind: type[Node], clauses: Sequence[str], tag: str) -> int:
+async def _counted(runner: Asking, viewer: Viewer, kind: type[Node], clauses: Sequence[str], tag: str) -> int:
     """Sum the counters of nodes with one clause, and look at those with several or with excluded viewers."""
     keys = [counters.row_key(clause, kind.__name__, tag) for clause in clauses]
     single = await counters.read(runner, keys)
@@ -69,7 +71,7 @@ async def _counted(runner: Runner, viewer: Viewer, kind: type[Node], clauses: Se
 
 
 async def _over_rows(
-    runner: Runner,
+    runner: Asking,
     viewer: Viewer,
     kind: type[Node],
     compiler: Compiler,

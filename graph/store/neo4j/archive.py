@@ -12,7 +12,8 @@ from graph.model.edges import Edge
 from graph.model.errors import BadState
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.asking import Asking, table
+from graph.store.neo4j.driver import Runner
 from graph.store.neo4j.encoding import columns, decode_node, is_whole
 from graph.store.neo4j.facts import GUARD, whole_guards
 from graph.store.neo4j.links import whole_edges
@@ -58,7 +59,7 @@ async def import_rows(runner: Runner, transactions: Transactions, rows: AsyncIte
     Raises:
         BadState: the store holds nodes that are not among the rows; nothing was written.
     """
-    held = await table(runner, "MATCH (n:Node) WHERE NOT n:Placeholder", "n.id")
+    held = await table(Asking(runner), "MATCH (n:Node) WHERE NOT n:Placeholder", "n.id")
     if held:
         every = [row async for row in rows]
         if not {id for (id,) in held} <= {row.id for row in every if isinstance(row, Node)}:
@@ -153,7 +154,7 @@ async def _pages(runner: Runner, label: str, condition: str, column: str) -> Asy
     after = ""
     while True:
         rows = await table(
-            runner,
+            Asking(runner),
             f"MATCH (n:{label}) USING INDEX SEEK n:{label}(id) WHERE n.id > $after AND {condition} "
             f"WITH n ORDER BY n.id LIMIT $page WITH n.id AS id, {column} AS found",
             "id, found",

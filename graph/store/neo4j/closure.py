@@ -14,8 +14,9 @@ from dataclasses import replace
 
 from graph.model.edges import Edge, EdgeType
 from graph.model.ids import NodeId
+from graph.store.neo4j.asking import Asking, table
 from graph.store.neo4j.conditions import relationship_types
-from graph.store.neo4j.driver import Rows, Runner, table
+from graph.store.neo4j.driver import Rows
 from graph.store.neo4j.facts import GUARD, whole_guards
 from graph.store.neo4j.links import is_whole_edge
 from graph.store.query import Direction, Reached
@@ -27,7 +28,7 @@ _MANY = 10_000
 
 
 async def closure(
-    runner: Runner,
+    runner: Asking,
     ids: Sequence[NodeId],
     types: Iterable[EdgeType],
     direction: Direction,
@@ -49,15 +50,16 @@ async def closure(
 
 
 async def guarded_closure(
-    runner: Runner, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction, *, depth: int | None
+    runner: Asking, ids: Sequence[NodeId], types: Iterable[EdgeType], direction: Direction, *, depth: int | None
 ) -> Reached:
     """Return what is reached from `ids`, with the guards of it all, in the same round trip."""
     starts, among = sorted(set(ids)), relationship_types(types)
-    ((rows, facts),) = await runner.run(
+    rows, facts = await runner.ask(
         f"{_reached(among, direction, depth)} "
         f"CALL (reached) {{ {_edges_of(among, direction)} RETURN collect([{_COLUMNS}]) AS edges }} "
         "CALL (reached) { UNWIND reached AS n WITH n WHERE n.guardKind IS NOT NULL "
-        f"RETURN collect([{GUARD}]) AS facts }} RETURN edges, facts",
+        f"RETURN collect([{GUARD}]) AS facts }}",
+        "[edges, facts]",
         ids=starts,
         most=None,
     )
@@ -85,7 +87,7 @@ def _edges_of(types: str, direction: Direction) -> str:
 
 
 async def _level_by_level(
-    runner: Runner, starts: Sequence[NodeId], types: str, direction: Direction, limit: int
+    runner: Asking, starts: Sequence[NodeId], types: str, direction: Direction, limit: int
 ) -> Mapping[NodeId, list[Edge]]:
     """Return the edges at the nearest nodes until there are more than `limit`: for starts that reach very much."""
     edges: dict[NodeId, list[Edge]] = {}

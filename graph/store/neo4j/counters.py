@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.asking import Asking, table
 
 
 def row_key(clause: str, kind: str, tag: str) -> str:
@@ -46,7 +46,7 @@ class Counters:
         return rows
 
 
-async def read(runner: Runner, keys: Sequence[str]) -> Mapping[str, int]:
+async def read(runner: Asking, keys: Sequence[str]) -> Mapping[str, int]:
     """Return the counters that exist."""
     if not keys:
         return {}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import count
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from neo4j import WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
+from neo4j import WRITE_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 
 from graph.model.time import Clock
 from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, TryAgain, translated, untranslatable_text
@@ -25,7 +26,7 @@ ONE_WAY = "replan=skip "
 Otherwise the server plans it again whenever the store has grown, which takes longer than to run it.
 """
 
-_PARAMETER = re.compile(r"\$(\w+)")
+PARAMETER = re.compile(r"\$(\w+)")
 """Statements are made of the declaration alone, so a dollar sign in them is never a user's."""
 
 _READ_ATTEMPTS = 4
@@ -38,7 +39,7 @@ _TALKING_LOGGERS = ("neo4j.io", "neo4j.pool", "neo4j.notifications")
 
 @lru_cache(maxsize=10_000)
 def _text(statement: str) -> str:
-    return _DIALECT + _PARAMETER.sub(r"$p.\1", statement)
+    return _DIALECT + PARAMETER.sub(r"$p.\1", statement)
 
 
 def prepared(statement: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -75,15 +76,6 @@ class Runner(Protocol):
         ...
 
 
-async def table(runner: Runner, statement: str, columns: str, /, **parameters: Any) -> Rows:
-    """Run a statement that only lacks its RETURN, and return these columns of every row, in order.
-
-    They come as one list in one record: the driver takes some 100 µs for each record, whatever is in it.
-    """
-    ((rows,),) = await runner.run(f"{statement} RETURN collect([{columns}])", **parameters)
-    return cast(Rows, rows)
-
-
 def connect(uri: str, auth: tuple[str, str] | None) -> AsyncDriver:
     """Return a driver that logs no statement and no value, whatever level the loggers of the process have."""
     for name in _TALKING_LOGGERS:
@@ -94,6 +86,7 @@ def connect(uri: str, auth: tuple[str, str] | None) -> AsyncDriver:
         user_agent="rootward",
         connection_timeout=_CONNECT_TIMEOUT_S,
         connection_acquisition_timeout=_ACQUIRE_TIMEOUT_S,
+        max_transaction_retry_time=0,  # `Transactions` runs work again itself
         notifications_min_severity="OFF",
         telemetry_disabled=True,
         keep_alive=True,
@@ -159,19 +152,21 @@ class AutoCommit:
 
 
 class InTransaction:
-    """Runs statements inside one explicit transaction.
+    """Runs statements inside one explicit transaction, one after the other.
 
     Attributes:
         failure: why the transaction cannot be committed any more, even if the caller went on.
     """
 
-    def __init__(self, transaction: AsyncTransaction) -> None:
+    def __init__(self, transaction: AsyncManagedTransaction) -> None:
         self._transaction = transaction
+        self._turn = asyncio.Lock()
         self.failure: Exception | None = None
 
     async def run(self, statement: str, /, **parameters: Any) -> Rows:
         try:
-            return await (await self._transaction.run(*prepared(statement, parameters))).values()
+            async with self._turn:
+                return await (await self._transaction.run(*prepared(statement, parameters))).values()
         except DRIVER_ERRORS as error:
             self.failure = translated(error)
             raise self.failure from DriverFault(error)

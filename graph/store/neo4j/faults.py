@@ -42,6 +42,13 @@ class TryAgain(StoreUnavailable):
     """The transaction was rolled back and may well succeed when it is run again."""
 
 
+class TakenForNew(TryAgain):
+    """What a transaction took for new has been there, at least in part: it must look first."""
+
+    def __init__(self) -> None:
+        super().__init__("something that was taken for new is there already: try again")
+
+
 def code_of(error: BaseException) -> str:
     """Return the server's status code, or an empty text."""
     return getattr(error, "code", None) or ""
@@ -99,6 +106,11 @@ def _is_race(error: BaseException) -> bool:
     message = str(error)
     taken = _TAKEN.search(message)
     return taken.groups() in _RACES if taken else _STILL_LINKED in message
+
+
+def is_objection(error: BaseException) -> bool:
+    """True for an error of ours that came of a constraint of the store."""
+    return isinstance(error.__cause__, DriverFault) and error.__cause__.driver_code == _CONSTRAINT
 
 
 def is_lost_connection(error: BaseException) -> bool:

@@ -9,8 +9,8 @@ from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import entrances, visible
+from graph.store.neo4j.asking import Asking, table
 from graph.store.neo4j.conditions import Compiler, check_fields, order_by, parts_of
-from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import columns, decode_node, is_whole
 from graph.store.neo4j.entrances import Entrance
 from graph.store.neo4j.facts import decode_sort, encode_sort
@@ -36,7 +36,7 @@ Clauses = Callable[[], Awaitable[Sequence[str]]]
 """Looks up the clauses that the viewer passes, where they are needed."""
 
 
-async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Clauses) -> Page[N]:
+async def find(runner: Asking, scope: Scope, query: Find[N], clauses: Clauses) -> Page[N]:
     """Return a page; `clauses` are asked for only if audience rows are read."""
     check_fields(query.kind, query.where, query.order)
     if not visible.may_see_kind(scope, query.kind):
@@ -56,7 +56,7 @@ async def find(runner: Runner, scope: Scope, query: Find[N], clauses: Clauses) -
     return _page(query, await _by_condition(runner, scope, query, entrances.in_order(query.kind)))
 
 
-async def way_in(runner: Runner, scope: Scope, kind: type[Node], where: Where | None) -> Entrance | None:
+async def way_in(runner: Asking, scope: Scope, kind: type[Node], where: Where | None) -> Entrance | None:
     """Return how to reach the nodes that fit and test each; None to read a viewer's audience rows instead."""
     if isinstance(scope, SystemScope):
         return entrances.through_kind(kind, where)
@@ -97,7 +97,7 @@ NODE_OF_ROW = "MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = a.node"
 
 
 async def _by_condition(
-    runner: Runner, scope: Scope, query: Find[N], entrance: Entrance, *, among_first: int | None = None
+    runner: Asking, scope: Scope, query: Find[N], entrance: Entrance, *, among_first: int | None = None
 ) -> list[Row]:
     """Go in by an index of the kind and test each node that fits, or only the first ones in order."""
     statement, parameters = _condition_statement(scope, query, entrance, walked=among_first is not None)
@@ -111,13 +111,13 @@ async def _by_condition(
     return [(values, sort) for sort, values in rows]
 
 
-async def _among_few(runner: Runner, scope: Scope, query: Find[N], entrance: Entrance) -> list[Row] | None:
+async def _among_few(runner: Asking, scope: Scope, query: Find[N], entrance: Entrance) -> list[Row] | None:
     """Go in by an index if it meets few nodes, hidden ones included; None, in the same round trip, if it does not."""
     statement, parameters = _condition_statement(scope, query, entrance, walked=False)
-    ((met, rows),) = await runner.run(
+    met, rows = await runner.ask(
         f"CALL () {{ {entrance.text} WHERE {entrance.condition} WITH n LIMIT $few RETURN count(n) AS met }} "
-        f"CALL (met) {{ WITH met WHERE met < $few {statement} RETURN collect([{_columns(query)}]) AS rows }} "
-        "RETURN met, rows",
+        f"CALL (met) {{ WITH met WHERE met < $few {statement} RETURN collect([{_columns(query)}]) AS rows }}",
+        "[met, rows]",
         few=entrances.FEW + 1,
         **parameters,
     )
@@ -152,7 +152,7 @@ def _condition_statement(
     }
 
 
-async def _along_index(runner: Runner, scope: Scope, query: Find[N], along: Entrance) -> list[Row] | None:
+async def _along_index(runner: Asking, scope: Scope, query: Find[N], along: Entrance) -> list[Row] | None:
     """Walk an index that has the order; None if a full page is not among the first few nodes, hidden ones included."""
     if query.first is None:
         return None
@@ -160,7 +160,7 @@ async def _along_index(runner: Runner, scope: Scope, query: Find[N], along: Entr
     return rows if len(rows) > query.first else None
 
 
-async def _by_audience(runner: Runner, viewer: Viewer, query: Find[N], clauses: Sequence[str]) -> list[Row]:
+async def _by_audience(runner: Asking, viewer: Viewer, query: Find[N], clauses: Sequence[str]) -> list[Row]:
     """Read the audience rows of the clauses the viewer passes: hidden nodes are never touched."""
     tags, rest = tags_of(query.where)
     compiler = Compiler(query.kind)

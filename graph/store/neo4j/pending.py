@@ -39,7 +39,15 @@ _AUD = (
 )
 _COUNTER = "MERGE (c:Counter {key: row[0]}) ON CREATE SET c.n = 0 SET c.lock = 0"
 
+_STRAY = (
+    "UNWIND $nodes AS row MATCH (t:Text) USING INDEX SEEK t:Text(guard) WHERE t.guard = row[1].id "
+    "RETURN count(t) AS stray"
+)
+STRAY = "stray"
+"""What `statement` binds: how many texts hang on nodes that were taken for new."""
+
 _BEFORE_LINKS = (
+    _STRAY,
     "UNWIND $nodes AS row CREATE (n:$(row[0])) SET n += row[1]",
     "UNWIND $ends AS id MERGE (n:Node {id: id}) ON CREATE SET n:Placeholder",
     f"UNWIND $patches AS row {_NODE} AND NOT n:Placeholder SET n += row[1]",
@@ -60,6 +68,8 @@ _AFTER_LINKS = (
 @lru_cache(maxsize=256)
 def statement(types: tuple[str, ...]) -> str:
     """Return the statement that writes all that waits, links of these `types` (relationship types, sorted) included.
+
+    It binds `STRAY`.
 
     Each look-up has one way, whatever the store holds: by a hint, or MERGE by a unique key. So its first plan stays
     the best. The types of links stand in the text for that reason: given as a value, MERGE walks through all links of

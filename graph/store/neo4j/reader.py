@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,14 +12,16 @@ from graph.model.edges import Edge, EdgeType
 from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import aggregate, closure, find, search, vectors, visible
+from graph.store.neo4j.asking import Asking, First, table
 from graph.store.neo4j.conditions import relationship_types
-from graph.store.neo4j.driver import ONE_WAY, Runner, table
+from graph.store.neo4j.driver import ONE_WAY, Rows, Runner
 from graph.store.neo4j.encoding import columns, decode_node, is_whole
 from graph.store.neo4j.facts import GUARD, whole_guards
 from graph.store.neo4j.links import whole_edges
 from graph.store.query import Direction, Find, Match, Matches, Neighbour, Page, Reached, Where
 
 N = TypeVar("N", bound=Node)
+T = TypeVar("T")
 
 _MANY = 20
 """Of so many nodes or more it is worth a round trip to know the clauses that the viewer passes."""
@@ -28,8 +30,8 @@ _MANY = 20
 class Neo4jReader:
     """Reads committed data statement by statement; inside a transaction also its own writes."""
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
+    def __init__(self, runner: Runner, first: First | None = None) -> None:
+        self._runner = Asking(runner, first)
         self._clauses: dict[Scope, Sequence[str]] = {}
 
     async def get(self, scope: Scope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
@@ -37,18 +39,26 @@ class Neo4jReader:
         kinds = {kind.name for id in wanted if (kind := schema.kind_of(id)) is not None}
         if not kinds:
             return {}
-        passed = await self._passed(scope, len(wanted))
-        rows = await table(
+        rows = await self._seen(scope, wanted, columns(*kinds))
+        found = {node.id: node for (values,) in rows if is_whole(values) for node in [decode_node(values)]}
+        return {id: found[id] for id in wanted if id in found}
+
+    async def shown(self, scope: Scope, ids: Sequence[NodeId]) -> Collection[NodeId]:
+        """Return which of these nodes `get` would return."""
+        rows = await self._seen(scope, visible.guarded_ids(scope, ids), "n.id")
+        return {NodeId(id) for (id,) in rows}
+
+    async def _seen(self, scope: Scope, ids: Sequence[NodeId], what: str) -> Rows:
+        passed = await self._passed(scope, len(ids))
+        return await table(
             self._runner,
             f"{_kept(scope)}UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) "
             f"WHERE {visible.seen(scope, passed=bool(passed))}",
-            columns(*kinds),
-            ids=wanted,
+            what,
+            ids=ids,
             **visible.scope_parameters(scope),
             **passed,
         )
-        found = {node.id: node for (values,) in rows if is_whole(values) for node in [decode_node(values)]}
-        return {id: found[id] for id in wanted if id in found}
 
     async def find(self, scope: Scope, query: Find[N]) -> Page[N]:
         return await find.find(self._runner, scope, query, lambda: self._clauses_of(scope))
@@ -107,7 +117,7 @@ class Neo4jReader:
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
         if not ids:
             return {}
-        ((rows, clauses),) = await self._runner.run(visible.AUDIENCES, ids=list(dict.fromkeys(ids)))
+        rows, clauses = await self._runner.ask(visible.AUDIENCES, "[found, clauses]", ids=list(dict.fromkeys(ids)))
         return {audience.node: audience for audience in visible.whole_audiences(rows, clauses)}
 
     async def match(self, scope: Scope, question: Match) -> Matches:
@@ -127,6 +137,9 @@ class Neo4jReader:
         return await vectors.nearest(
             self._runner, scope, kind, vector, model=model, limit=limit, clauses=clauses, where=where
         )
+
+    async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> Sequence[T]:
+        return await self._runner.together(questions)
 
     async def _clauses_of(self, scope: Scope) -> Sequence[str]:
         """Return the clauses a viewer passes, looked up once a reader; a writer forgets them when it admits."""

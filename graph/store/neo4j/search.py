@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from graph.model.access import Scope, SystemScope, Viewer
 from graph.model.ids import NodeId
 from graph.store.neo4j import counters
-from graph.store.neo4j.driver import Runner, table
+from graph.store.neo4j.asking import Asking, table
 from graph.store.neo4j.facts import decode_sort
 from graph.store.neo4j.schema import FULL_TEXT, TEXT_LABELS
 from graph.store.neo4j.texts import (
@@ -72,7 +72,7 @@ class _Set:
     span: str | None = None
 
 
-async def match(runner: Runner, scope: Scope, question: Match, clauses: Sequence[str]) -> Matches:
+async def match(runner: Asking, scope: Scope, question: Match, clauses: Sequence[str]) -> Matches:
     """Return the visible texts that hold a word; `clauses` are those the viewer passes."""
     asked = _Asked(runner, scope, question, clauses)
     words = sorted(set(question.words))
@@ -136,7 +136,7 @@ def _surely_all(rarest_first: Sequence[str], df: Mapping[str, int], limit: int) 
 class _Asked:
     """One question of one scope, as queries to the full-text index."""
 
-    def __init__(self, runner: Runner, scope: Scope, question: Match, clauses: Sequence[str]) -> None:
+    def __init__(self, runner: Asking, scope: Scope, question: Match, clauses: Sequence[str]) -> None:
         self._runner = runner
         self._scope = scope
         self._clauses = clauses

@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any
 
 from graph.model.ids import NodeId
+from graph.store.neo4j.asking import Asking, table
 from graph.store.neo4j.audience import LOCKED, State, States
 from graph.store.neo4j.counters import Counters, text_keys
-from graph.store.neo4j.driver import ONE_WAY, Runner, table
+from graph.store.neo4j.driver import ONE_WAY
 from graph.store.neo4j.facts import decode_sort, encode_sort
 from graph.store.neo4j.pending import Pending
 from graph.store.neo4j.schema import TEXT_LABELS
@@ -70,7 +71,7 @@ def span_of(sort: str) -> str:
 
 
 async def index(
-    runner: Runner,
+    runner: Asking,
     counters: Counters,
     pending: Pending,
     texts: Sequence[TextRow],
@@ -104,7 +105,7 @@ async def index(
         pending.texts[row["id"]] = (own, others, row)
 
 
-async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -> None:
+async def unindex(runner: Asking, counters: Counters, text_ids: Iterable[str]) -> None:
     """Remove texts by id."""
     keys = sorted(set(text_ids))
     if keys:
@@ -112,7 +113,7 @@ async def unindex(runner: Runner, counters: Counters, text_ids: Iterable[str]) -
         uncount(counters, gone)
 
 
-async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId, State]) -> None:
+async def readmit(runner: Asking, counters: Counters, audiences: Mapping[NodeId, State]) -> None:
     """Bring the texts of these guards in step with audiences that were just written."""
     if not audiences:
         return
@@ -129,7 +130,7 @@ async def readmit(runner: Runner, counters: Counters, audiences: Mapping[NodeId,
     )
 
 
-async def texts_of(runner: Runner, guards: Sequence[NodeId]) -> Sequence[TextRow]:
+async def texts_of(runner: Asking, guards: Sequence[NodeId]) -> Sequence[TextRow]:
     """Return the texts that hang on these guards, in id order."""
     rows = await table(
         runner,

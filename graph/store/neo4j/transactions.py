@@ -1,6 +1,6 @@
 """Write transactions: run, run again after a lost race, and settle a commit whose outcome is unknown.
 
-With a transaction id the first statement writes a receipt of that id. If the connection breaks while the commit is
+With a transaction id the first statement also writes a receipt of that id. If the connection breaks while the commit is
 under way, the receipt tells whether it arrived. A commit that is still on its way then holds the receipt's id, so a
 second run waits for it and finds the id taken: nothing is applied twice. Source: attack case 10, goal F4.
 """
@@ -13,16 +13,25 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from neo4j import AsyncTransaction
+from neo4j import AsyncManagedTransaction
 
 from graph.model.errors import AlreadyExists, RootwardError, StoreUnavailable
 from graph.model.ids import NodeId, WorkspaceId, node_id
 from graph.model.nodes.work import Receipt
 from graph.model.time import Clock
 from graph.store.neo4j import gate
+from graph.store.neo4j.asking import First, Question
 from graph.store.neo4j.driver import AutoCommit, InTransaction, Patience, Sessions, backoff_s
 from graph.store.neo4j.encoding import Properties, encode_node
-from graph.store.neo4j.faults import DRIVER_ERRORS, DriverFault, TryAgain, is_lost_connection, translated
+from graph.store.neo4j.faults import (
+    DRIVER_ERRORS,
+    DriverFault,
+    TakenForNew,
+    TryAgain,
+    is_lost_connection,
+    is_objection,
+    translated,
+)
 from graph.store.neo4j.writer import Neo4jWriter
 from graph.store.port import Writer
 
@@ -35,7 +44,7 @@ MAX_ATTEMPTS = 40
 
 _PASS_WITH_RECEIPT = (
     f"{gate.PASS} WITH 1 AS passed MERGE (n:Node {{id: $receipt.id}}) ON CREATE SET n:Placeholder "
-    "WITH n WHERE n:Placeholder REMOVE n:Placeholder SET n:Receipt, n += $receipt, n.attempt = $attempt RETURN n.id"
+    "WITH n WHERE n:Placeholder REMOVE n:Placeholder SET n:Receipt, n += $receipt, n.attempt = $attempt"
 )
 
 
@@ -52,11 +61,19 @@ class _Run(Generic[T]):
 
     Attributes:
         results: of runs whose commit may have arrived, by the number of the run.
+        cautious: a run found something there that it took for new, so the next one looks first.
     """
 
     work: Work[T]
     tx_id: str | None
     results: dict[int, T]
+    cautious: bool = False
+
+    def must_look(self, error: RootwardError) -> bool:
+        """True, once, if a run failed because it took something for new; the next one looks first."""
+        rash = not self.cautious and (isinstance(error, TakenForNew) or is_objection(error))
+        self.cautious |= rash
+        return rash
 
 
 class Transactions:
@@ -75,6 +92,8 @@ class Transactions:
             try:
                 return await self._attempt(run, attempt)
             except TryAgain as error:
+                if run.must_look(error):
+                    continue
                 if not patience.lasts(attempt):
                     raise self._exhausted(run) from error.__cause__
             except _Unknown as error:
@@ -86,6 +105,8 @@ class Transactions:
                 if not patience.lasts(attempt):
                     raise self._unknown() from error.__cause__
             except AlreadyExists as error:
+                if run.must_look(error):
+                    continue
                 if not run.results or error.details.get("kind") != Receipt.__name__:
                     raise
                 return await self._arrived(run, error)
@@ -93,21 +114,31 @@ class Transactions:
         raise AssertionError("unreachable")
 
     async def _attempt(self, run: _Run[T], attempt: int) -> T:
-        try:
-            async with self._sessions.open() as session, await session.begin_transaction() as transaction:
-                runner = InTransaction(transaction)
-                result = await self._written(run, Neo4jWriter(runner), runner, attempt)
-                await self._commit(transaction, run, attempt, result)
-                return result
-        except DRIVER_ERRORS as error:
-            raise translated(error) from DriverFault(error)
+        """Run the work once. The driver commits when it is done, and sends its BEGIN with the first statement."""
+        done: list[T] = []
 
-    async def _written(self, run: _Run[T], writer: Neo4jWriter, runner: InTransaction, attempt: int) -> T:
-        """Do everything but the commit."""
+        async def work(transaction: AsyncManagedTransaction) -> T:
+            if done:  # the driver has tried to commit, and means to try again by itself
+                run.results[attempt] = done[0]
+                raise _Unknown
+            done.append(await self._written(run, InTransaction(transaction), attempt))
+            return done[0]
+
         try:
-            await self._begin(run, runner, attempt)
+            async with self._sessions.open() as session:
+                return await session.execute_write(work)
+        except DRIVER_ERRORS as error:
+            if not done or not is_lost_connection(error):
+                raise translated(error) from DriverFault(error)
+            run.results[attempt] = done[0]
+            raise _Unknown from DriverFault(error)
+
+    async def _written(self, run: _Run[T], runner: InTransaction, attempt: int) -> T:
+        """Do everything but the commit."""
+        writer = Neo4jWriter(runner, self._first(run, runner, attempt), cautious=run.cautious)
+        try:
             result = await run.work(writer)
-            await writer.flush()
+            await writer.finish()
             if writer.given_up is not None:
                 raise writer.given_up
             if runner.failure is not None:
@@ -116,23 +147,20 @@ class Transactions:
         finally:
             writer.given_up = runner.failure = None  # an error knows where it was raised, and so these two
 
-    async def _begin(self, run: _Run[T], runner: InTransaction, attempt: int) -> None:
-        """Pass the gate, and leave a receipt if there is an id for it."""
+    def _first(self, run: _Run[T], runner: InTransaction, attempt: int) -> First:
+        """Return what begins a transaction: the gate, and a receipt if there is an id for it."""
         if run.tx_id is None:
-            await runner.run(gate.PASS)
-        elif not await runner.run(_PASS_WITH_RECEIPT, receipt=self._receipt(run.tx_id), attempt=attempt):
-            raise AlreadyExists(
-                "a transaction of this id was committed before", kind=Receipt.__name__, key_fields=("id",)
-            )
+            return First(Question(gate.PASS, "true", {}), lambda _: None)
+        receipt = self._receipt(run.tx_id)
 
-    async def _commit(self, transaction: AsyncTransaction, run: _Run[T], attempt: int, result: T) -> None:
-        try:
-            await transaction.commit()
-        except DRIVER_ERRORS as error:
-            if not is_lost_connection(error):
-                raise
-            run.results[attempt] = result
-            raise _Unknown from DriverFault(error)
+        def check(written: int) -> None:
+            if not written:
+                runner.failure = AlreadyExists(
+                    "a transaction of this id was committed before", kind=Receipt.__name__, key_fields=("id",)
+                )
+                raise runner.failure
+
+        return First(Question(_PASS_WITH_RECEIPT, "count(n)", {"receipt": receipt, "attempt": attempt}), check)
 
     async def _settle(self, run: _Run[T], tx_id: str) -> int | None:
         """Return the run whose commit arrived, or None if none has so far."""

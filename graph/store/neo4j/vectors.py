@@ -16,8 +16,8 @@ from graph.model.fields import Node
 from graph.model.ids import NodeId
 from graph.store.neo4j import names, visible
 from graph.store.neo4j.aggregate import aggregate
+from graph.store.neo4j.asking import Asking, table
 from graph.store.neo4j.conditions import Compiler
-from graph.store.neo4j.driver import Runner, table
 from graph.store.neo4j.encoding import VECTOR, VECTOR_BYTES, usable_vector
 from graph.store.neo4j.find import ANY_TAG, NODE_OF_ROW, audience_rows
 from graph.store.query import Neighbour, Where
@@ -41,7 +41,7 @@ _RANKED = (
 
 
 async def nearest(
-    runner: Runner,
+    runner: Asking,
     scope: Scope,
     kind: type[Node],
     vector: Sequence[float],
@@ -69,7 +69,7 @@ async def nearest(
     return await asked.among(_candidates(scope, kind, asked.fits), **{"clauses": clauses, "tag": ANY_TAG, "from": ""})
 
 
-async def _sees_many(runner: Runner, viewer: Viewer, kind: type[Node], clauses: Sequence[str]) -> bool:
+async def _sees_many(runner: Asking, viewer: Viewer, kind: type[Node], clauses: Sequence[str]) -> bool:
     return (await aggregate(runner, viewer, kind, None, None, clauses))[None] > EXACT_UP_TO
 
 
@@ -77,7 +77,7 @@ async def _sees_many(runner: Runner, viewer: Viewer, kind: type[Node], clauses: 
 class _Asked:
     """One question; `fits` is the condition beside model and size, with its parameters."""
 
-    runner: Runner
+    runner: Asking
     scope: Scope
     kind: type[Node]
     vector: Sequence[float]

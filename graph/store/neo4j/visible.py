@@ -17,7 +17,8 @@ from graph.model import schema
 from graph.model.access import ALL_AGENTS, Audience, Clause, Scope, SystemScope, Viewer, narrowest
 from graph.model.fields import Node
 from graph.model.ids import NodeId
-from graph.store.neo4j.driver import ONE_WAY, Runner, table
+from graph.store.neo4j.asking import Asking, table
+from graph.store.neo4j.driver import ONE_WAY
 from graph.store.neo4j.facts import decode_rules, encode_rules
 
 NOTHING = "false"
@@ -69,9 +70,9 @@ AUDIENCES = (
     f"{ONE_WAY}UNWIND $ids AS id MATCH (n:Node {{id: id}}) USING INDEX SEEK n:Node(id) WHERE n.audClauses IS NOT NULL "
     "WITH collect([n.id, n.audClauses, n.audExcluded]) AS found CALL (found) { UNWIND found AS row "
     "UNWIND row[1] AS held WITH DISTINCT held MATCH (c:Clause {id: held}) USING INDEX SEEK c:Clause(id) "
-    "RETURN collect([c.id, c.rules]) AS clauses } RETURN found, clauses"
+    "RETURN collect([c.id, c.rules]) AS clauses }"
 )
-"""Gives the audiences of nodes, and once what each of their clauses demands."""
+"""Binds `found`, the audiences of nodes, and `clauses`: once what each of their clauses demands."""
 
 
 def whole_audiences(rows: Iterable[Sequence[Any]], clauses: Iterable[Sequence[Any]]) -> list[Audience]:
@@ -91,7 +92,7 @@ def whole_audiences(rows: Iterable[Sequence[Any]], clauses: Iterable[Sequence[An
     ]
 
 
-async def clauses_of(runner: Runner, viewer: Viewer) -> Sequence[str]:
+async def clauses_of(runner: Asking, viewer: Viewer) -> Sequence[str]:
     """Return the ids of all clauses the viewer passes, in order; touches only clauses filed under rules he passes."""
     parameters = viewer_parameters(viewer)
     found: set[str] = set()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 from graph.model import schema
-from graph.model.access import Audience, Guard, Scope, SystemScope
+from graph.model.access import Audience, Guard, Scope, SystemScope, Viewer
 from graph.model.edges import Edge, EdgeType
 from graph.model.errors import AlreadyExists, NotFound, VersionConflict
 from graph.model.fields import Node
@@ -16,10 +16,11 @@ from graph.model.ids import NodeId
 from graph.model.nodes.work import Job
 from graph.model.schema import KindSpec
 from graph.model.time import Millis
-from graph.store.neo4j import audience, jobs, names, pending, texts
+from graph.store.neo4j import audience, jobs, names, pending, texts, visible
+from graph.store.neo4j.asking import First, table
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
-from graph.store.neo4j.driver import ONE_WAY, InTransaction, table
+from graph.store.neo4j.driver import ONE_WAY, Runner
 from graph.store.neo4j.encoding import (
     columns,
     decode_node,
@@ -31,7 +32,7 @@ from graph.store.neo4j.encoding import (
     spec_of,
 )
 from graph.store.neo4j.facts import encode_guard
-from graph.store.neo4j.faults import already_exists
+from graph.store.neo4j.faults import TakenForNew, already_exists
 from graph.store.neo4j.pending import Pending
 from graph.store.neo4j.reader import Neo4jReader
 from graph.store.neo4j.rows import map_of, values_of
@@ -54,12 +55,17 @@ class Neo4jWriter(Neo4jReader):
     write lock (``SET n.lock = 0``): Neo4j reads committed data without locks, so what was read before the lock may be
     out of date.
 
+    Nodes that are put are taken for new, as their ids were just made as a rule: a constraint objects if one is there,
+    and then the transaction runs again and looks first (`cautious`).
+
     Attributes:
         given_up: why the transaction cannot be committed any more, even if `work` went on.
     """
 
-    def __init__(self, runner: InTransaction) -> None:
-        super().__init__(runner)
+    def __init__(self, runner: Runner, first: First | None = None, *, cautious: bool = False) -> None:
+        super().__init__(runner, first)
+        self._cautious = cautious
+        self._met: set[NodeId] = set()
         self._counters = Counters()
         self._states = audience.States()
         self._pending = Pending()
@@ -68,12 +74,12 @@ class Neo4jWriter(Neo4jReader):
         self._locked: set[NodeId] = set()
         self._read: dict[NodeId, Node] = {}
         self._guards: dict[NodeId, Guard] = {}
-        self.given_up: AlreadyExists | None = None
+        self.given_up: AlreadyExists | TakenForNew | None = None
 
     async def put(self, nodes: Sequence[Node]) -> None:
         groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         kinds: dict[tuple[str, ...], KindSpec] = {}
-        there = await self._there([node.id for node in nodes])
+        there = await self._there([node.id for node in nodes if self._cautious or self._may_be_there(node.id)])
         for node in nodes:
             spec = spec_of(node)
             labels = names.labels_of(spec, getattr(node, "kind", None))
@@ -87,21 +93,25 @@ class Neo4jWriter(Neo4jReader):
         for labels, rows in sorted(groups.items()):
             await self._put(kinds[labels], labels, rows)
 
+    def _may_be_there(self, id: NodeId) -> bool:
+        """True for a node of which this transaction has made, or met, at least a placeholder."""
+        waits = id in self._pending.ends or id in self._pending.facts
+        return waits or id in self._met or id in self._locked
+
     async def _there(self, ids: Sequence[NodeId]) -> Collection[NodeId]:
         """Return those of `ids` that are nodes or placeholders; they stay so. Notes on which of them texts hang."""
         if not ids:
             return ()
         if any(id in self._pending.ends or id in self._pending.facts for id in ids):
             await self._flush_nodes()
-        found, texted = (
-            await self._runner.run(
-                f"{ONE_WAY}CALL () {{ UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
-                "SET n.lock = 0 RETURN collect(id) AS there } "
-                "CALL () { UNWIND $ids AS id MATCH (t:Text) USING INDEX SEEK t:Text(guard) WHERE t.guard = id "
-                "RETURN collect(DISTINCT id) AS texted } RETURN there, texted",
-                ids=sorted(set(ids)),
-            )
-        )[0]
+        found, texted = await self._runner.ask(
+            f"{ONE_WAY}CALL () {{ UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
+            "SET n.lock = 0 RETURN collect(id) AS there } "
+            "CALL () { UNWIND $ids AS id MATCH (t:Text) USING INDEX SEEK t:Text(guard) WHERE t.guard = id "
+            "RETURN collect(DISTINCT id) AS texted }",
+            "[there, texted]",
+            ids=sorted(set(ids)),
+        )
         self._texted.update(map(NodeId, texted))
         return frozenset(map(NodeId, found))
 
@@ -146,11 +156,12 @@ class Neo4jWriter(Neo4jReader):
         if not gone:
             return
         await self._flush_nodes()
-        ((states, hanging),) = await self._runner.run(_deletion(), ids=gone)
+        states, hanging = await self._runner.ask(_deletion(), "[states, texts]", ids=gone)
         audience.withdraw(self._counters, self._pending, states)
         texts.uncount(self._counters, hanging)
         self._states.forget(gone)
         self._created.difference_update(gone)
+        self._met.update(gone)
         self._read.clear()
         self._guards.clear()
 
@@ -228,20 +239,40 @@ class Neo4jWriter(Neo4jReader):
         nodes = [decode_node(values) for (values,) in rows if is_whole(values)]
         self._read.update((node.id, node) for node in nodes if not self._pending.touches([node.id]))
 
+    async def hold(self, scope: SystemScope, ids: Sequence[NodeId]) -> Mapping[NodeId, Node]:
+        if self._pending.touches(ids):
+            await self._flush_nodes()
+        kinds = {spec.name for id in ids if (spec := schema.kind_of(id)) is not None}
+        if not kinds:
+            return {}
+        statement = (
+            f"{ONE_WAY}UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
+            f"AND {visible.seen(scope)} SET n.lock = 0 WITH n WHERE NOT n:Placeholder"
+        )
+        parameters = {"ids": sorted(set(ids)), **visible.scope_parameters(scope)}
+        # Whoever holds something after he has written looks whether it moved, before the commit: what waits goes along.
+        questions: list[Callable[[], Awaitable[Any]]] = [
+            lambda: table(self._runner, statement, columns(*kinds), **parameters),
+            self.flush,
+        ]
+        rows, _ = await self.together(questions)
+        found = {node.id: node for (values,) in rows if is_whole(values) for node in [decode_node(values)]}
+        self._locked.update(found)
+        self._read.update(found)
+        return {id: found[id] for id in ids if id in found}
+
     async def increment(self, id: NodeId, field: str, by: int = 1) -> int:
         spec = _kind(id)
         if self._pending.touches([id]):
             await self._flush_nodes()
         self._read.pop(id, None)
         reference = names.reference(spec.node, field)
-        rows = await self._runner.run(
-            f"{_held(spec)} SET {reference} = {reference} + $by RETURN {reference}",
-            id=id,
-            by=by,
+        now = await self._runner.ask(
+            f"{_held(spec)} SET {reference} = {reference} + $by", f"collect({reference})", id=id, by=by
         )
-        if not rows:
+        if not now:
             raise NotFound
-        return int(rows[0][0])
+        return int(now[0])
 
     async def claim(self, kinds: Sequence[str], owner: str, now: Millis, lease_ms: int) -> Job | None:
         await self._flush_nodes()
@@ -253,6 +284,9 @@ class Neo4jWriter(Neo4jReader):
             return {id: self._read[id] for id in ids if scope.workspace in (None, self._read[id].workspace)}
         if not isinstance(scope, SystemScope) or self._pending.touches(ids):
             await self._flush_nodes()
+        if isinstance(scope, Viewer) and ids and all(id in self._read for id in ids):
+            shown = await self.shown(scope, ids)
+            return {id: self._read[id] for id in ids if id in shown}
         found = await super().get(scope, ids)
         # What this transaction has locked stays as it was read, until the transaction itself changes it.
         self._read.update((id, node) for id, node in found.items() if id in self._locked)
@@ -331,6 +365,11 @@ class Neo4jWriter(Neo4jReader):
         """Write all that waits; counters, which all writers of a pool share, as late and as briefly as can be."""
         await self._flush(self._counters.take())
 
+    async def finish(self) -> None:
+        """Do all that is still to be done before the commit."""
+        await self.flush()
+        await self._runner.begin()
+
     async def _flush_nodes(self) -> None:
         """Write all that waits but the counters."""
         await self._flush([])
@@ -339,8 +378,13 @@ class Neo4jWriter(Neo4jReader):
         if not self._pending and not counted:
             return
         parameters = self._pending.parameters(self._created)
+        self._met.update(self._pending.ends, self._pending.facts)
         self._pending.clear()
-        await self._runner.run(pending.statement(tuple(sorted(parameters["links"]))), counters=counted, **parameters)
+        statement = pending.statement(tuple(sorted(parameters["links"])))
+        stray = await self._runner.ask(statement, pending.STRAY, counters=counted, **parameters)
+        if stray and not self._cautious:
+            self.given_up = TakenForNew()
+            raise self.given_up
 
     async def _put(self, spec: KindSpec, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert nodes of one kind; MERGE holds each id against other writers, so only a true duplicate is refused."""
@@ -368,10 +412,10 @@ class Neo4jWriter(Neo4jReader):
         """Lock a node and return some of its fields as they are now."""
         declared = [names.field_of(spec.node, name) for name in fields]
         values = ", ".join(names.reference(spec.node, name) for name in fields)
-        rows = await self._runner.run(f"{_held(spec)} RETURN [{values}]", id=id)
+        rows = await table(self._runner, _held(spec), values, id=id)
         if not rows:
             raise NotFound
-        found: list[Any] = rows[0][0]
+        (found,) = rows
         return {spec.name: decode_value(spec, value) for spec, value in zip(declared, found, strict=True)}
 
     def _taken(self, spec: KindSpec, fields: tuple[str, ...]) -> AlreadyExists:
@@ -394,7 +438,7 @@ def _held(spec: KindSpec) -> str:
 def _deletion() -> str:
     """Remove nodes with their texts and the links that start at them; give their states and the texts that went.
 
-    Of a node to which others link still a placeholder stays.
+    The states are bound as `states` and the texts as `texts`. Of a node to which others link still a placeholder stays.
     """
     labels = ":".join(names.all_labels())
     parts = (
@@ -404,7 +448,7 @@ def _deletion() -> str:
         f"{_GONE} AND EXISTS {{ (n)<--() }} SET n = {{id: id}} REMOVE n:{labels} SET n:Placeholder",
         f"{_GONE} AND NOT EXISTS {{ (n)<--() }} DELETE n",
     )
-    return ONE_WAY + " ".join(f"CALL () {{ {part} }}" for part in parts) + " RETURN states, texts"
+    return ONE_WAY + " ".join(f"CALL () {{ {part} }}" for part in parts)
 
 
 def _kind(id: NodeId) -> KindSpec:

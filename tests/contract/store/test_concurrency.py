@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
 
+from graph.model.access import SystemScope
 from graph.model.errors import AlreadyExists, VersionConflict
 from graph.model.ids import NodeId
 from graph.model.nodes.knowledge import BlockVersion, Entry, KnowledgeBase
 from graph.model.nodes.work import Job
 from graph.model.time import Millis
-from graph.store.port import Store, Writer
+from graph.store.port import Isolation, Store, Writer
 from graph.store.query import Eq
 from tests.contract.store.asking import Ask
 from tests.support.builders import NOW, World
@@ -52,6 +54,43 @@ async def test_reading_under_a_lock_loses_no_update(store: Store, ask: Ask, worl
 
     await together(*(store.transact(work) for _ in range(20)))
     assert await ask.count(world.system, KnowledgeBase, Eq("version", 20)) == 1
+
+
+async def test_what_is_held_is_read_as_it_is_and_stays_so(store: Store, ask: Ask, world: World) -> None:
+    pool = world.make_knowledge_base(version=0)
+    await world.write(store, pool)
+
+    async def work(writer: Writer) -> None:
+        (held,) = (await writer.hold(world.system, [pool.id])).values()
+        assert isinstance(held, KnowledgeBase)
+        await asyncio.sleep(0)
+        await writer.patch_many({pool.id: {"version": held.version + 1}})
+
+    await together(*(store.transact(work) for _ in range(20)))
+    assert await ask.count(world.system, KnowledgeBase, Eq("version", 20)) == 1
+
+
+async def test_what_cannot_be_read_is_not_held(store: Store, ask: Ask, world: World) -> None:
+    """A client may name any id: nothing is left of it, and nobody of another workspace waits."""
+    mine, other = world.make_entry(), World().make_entry()
+    missing = world.id("ent", "none")
+    await world.write(store, mine, other)
+    here = SystemScope(reason="test", workspace=world.workspace)
+
+    async def hold(writer: Writer) -> None:
+        assert await writer.hold(here, [other.id, missing, mine.id, mine.id]) == {mine.id: mine}
+        if store.isolation is Isolation.READ_COMMITTED:  # elsewhere there is one writer at a time
+            async with asyncio.timeout(PATIENCE_S):
+                await store.transact(lambda second: second.patch(other.id, {"name": "free"}))
+        await writer.patch_many({mine.id: {"name": "held"}})
+        assert (await writer.hold(here, [mine.id]))[mine.id] == replace(mine, name="held")
+
+    await store.transact(hold)
+    assert await ask.get(here, mine.id, missing) == {mine.id: replace(mine, name="held")}
+
+
+async def test_nothing_is_nothing_to_hold(store: Store, world: World) -> None:
+    assert await store.transact(lambda writer: writer.hold(world.system, [])) == {}
 
 
 async def test_expected_versions_let_one_of_many_win(store: Store, ask: Ask, world: World) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from graph.model.access import SystemScope
 from graph.model.edges import EdgeType
 from graph.model.errors import AlreadyExists, VersionConflict
 from graph.model.fields import Node
+from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.model.nodes.knowledge import BlockVersion, Entry, KnowledgeBase
 from graph.model.nodes.work import Receipt
@@ -230,6 +232,60 @@ async def test_every_read_sees_the_writes_before_it(store: Store, world: World) 
     assert system[scene.pool.id].version == 2
     assert system[scene.job.id].state == "running"
     assert scene.other.id in system
+
+
+async def test_what_is_asked_together_is_answered_as_one_by_one(store: Store, world: World) -> None:
+    scene = Scene(world)
+    await scene.write(store)
+    entry, edges = scene.entry, (EdgeType.CITES,)
+    newest = Find(kind=Entry, where=Eq("workspace", world.workspace), order=Newest(), first=2)
+
+    def questions(reader: Reader) -> list[Callable[[], Awaitable[Any]]]:
+        return [
+            lambda: reader.get(ANYWHERE, [entry.id, scene.source.id]),
+            lambda: reader.find(world.system, newest),
+            lambda: reader.find(world.viewer(shared()), newest),
+            lambda: reader.get(world.viewer(shared()), [entry.id]),
+            lambda: reader.edges(ANYWHERE, [entry.id], edges, Direction.OUT),
+            lambda: reader.closure([entry.id], edges, Direction.OUT, guarded=True),
+            lambda: reader.guards([entry.id]),
+            lambda: reader.audiences([entry.id]),
+            lambda: reader.aggregate(world.system, Entry),
+            lambda: reader.get(ANYWHERE, []),
+        ]
+
+    async def compare(reader: Reader) -> None:
+        one_by_one = [await question() for question in questions(reader)]
+        assert await reader.together(questions(reader)) == one_by_one
+        assert await reader.together([]) == []
+
+    async with store.reading() as reader:
+        await compare(reader)
+
+    async def work(writer: Writer) -> None:
+        await writer.put([scene.other])
+        await compare(writer)
+        await writer.patch_many({entry.id: {"name": "new"}})
+        ((found,), more) = await writer.together(
+            [lambda: _values(writer.get(ANYWHERE, [entry.id])), lambda: _values(writer.get(ANYWHERE, [scene.other.id]))]
+        )
+        assert (found, more) == (replace(entry, name="new"), [scene.other])
+
+    await store.transact(work)
+
+
+async def test_a_failed_question_fails_those_that_were_asked_with_it(store: Store, world: World) -> None:
+    async def fail() -> None:
+        raise Stop
+
+    async with store.reading() as reader:
+        with pytest.raises(Stop):
+            await reader.together([lambda: reader.get(ANYWHERE, [world.id("ent", "none")]), fail])
+        assert await reader.get(ANYWHERE, [world.id("ent", "none")]) == {}
+
+
+async def _values(found: Awaitable[Mapping[NodeId, Node]]) -> list[Node]:
+    return list((await found).values())
 
 
 async def test_a_writer_pages_and_counts_its_own_writes(store: Store, world: World) -> None:

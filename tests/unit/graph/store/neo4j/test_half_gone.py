@@ -11,6 +11,7 @@ from graph.model.edges import EdgeType
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Source
 from graph.store.neo4j import closure, encoding, find, links, search, texts, vectors, visible
+from graph.store.neo4j.asking import Asking
 from graph.store.neo4j.facts import GUARD, GUARD_PROPERTIES, encode_guard, encode_rules, encode_sort, whole_guards
 from graph.store.query import Direction, Find, Newest
 from tests.support.builders import World, clause, private, shared, vector
@@ -39,7 +40,7 @@ async def test_links_that_go_while_they_are_walked_lead_nowhere() -> None:
     whole = [EDGE.source, EDGE.target, EDGE.key, None, EDGE.type.value]
     rows = [whole, *([None if place == gone else part for place, part in enumerate(whole)] for gone in (0, 1, 2, 4))]
     reached = await closure.closure(
-        Answering(rows), [EDGE.source], [EdgeType.CITES], Direction.OUT, depth=None, limit=None
+        Asking(Answering(rows)), [EDGE.source], [EdgeType.CITES], Direction.OUT, depth=None, limit=None
     )
     assert reached.depths == {EDGE.source: 0, EDGE.target: 1}
     assert [edge.identity for edge in reached.edges] == [EDGE.identity]
