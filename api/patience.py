@@ -2,17 +2,31 @@
 
 What reads the body then sees what it sees when the client goes away (`ClientDisconnect`), so that every family of
 addresses answers 400 in its own form; the connection is closed, since the rest of the body could still come.
+
+An answer that comes before the body was read, such as 401 and 413, is sent at once, but its end waits until the rest
+came and was forgotten. Closed while something still comes, a connection is reset, and a client that sends all before it
+reads never sees the answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BETWEEN_PARTS_S: Final = 30.0
 """Seconds without anything of a body that has not ended. How long all of it takes is for limits of its size."""
+
+LINGER_BYTES: Final = 64 * 1_048_576
+"""So much of a body that nobody wants is waited for: more than the largest file that is taken as it comes."""
+
+LINGER_S: Final = 30.0
+"""So long it is waited for."""
+
+LINGER_GAP_S: Final = 5.0
+"""So long while nothing of it comes."""
 
 
 class Patience:
@@ -26,23 +40,50 @@ class Patience:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive)
+        body = _Body(receive, announced=_announced(scope))
 
         async def answered(message: Message) -> None:
             if body.late and message["type"] == "http.response.start":
                 message.setdefault("headers", []).append((b"connection", b"close"))
+            if body.unread and message["type"] == "http.response.body" and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await body.forget()
+                message = {"type": "http.response.body", "body": b"", "more_body": False}
             await send(message)
 
         await self._app(scope, body.part, answered)
 
 
+def _announced(scope: Scope) -> bool:
+    """Return whether the headers say that a body comes unasked; one with `Expect` waits to be asked for."""
+    given = dict(scope.get("headers", ()))
+    if b"expect" in given:
+        return False
+    return b"transfer-encoding" in given or given.get(b"content-length", b"0") != b"0"
+
+
 class _Body:
     """The body of one request as it comes."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, *, announced: bool) -> None:
         self._receive = receive
+        self._announced = announced
         self._ended = False
         self.late = False
+
+    @property
+    def unread(self) -> bool:
+        """Whether more of it is to be expected."""
+        return self._announced and not self._ended and not self.late
+
+    async def forget(self) -> None:
+        """Read what is left, as far as it comes in good time, and keep nothing of it."""
+        left = LINGER_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_S):
+                while self.unread and left > 0:
+                    async with asyncio.timeout(LINGER_GAP_S):
+                        left -= len((await self.part()).get("body", b""))
 
     async def part(self) -> Message:
         """Return what comes next. After the body that is only that the client has gone, for which there is no hurry."""

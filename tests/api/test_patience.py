@@ -1,10 +1,14 @@
-"""A body that stops in its middle: every family of addresses tells of it, and the connection is closed."""
+"""A body that stops in its middle: every family of addresses tells of it, and the connection is closed.
+
+And a body that nobody wants: it is read to its end before the connection is closed, or the answer would be lost.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.types import ASGIApp, Message
@@ -117,3 +121,93 @@ async def test_after_the_body_there_is_no_hurry(monkeypatch: pytest.MonkeyPatch)
 
     await Patience(slow)({"type": "http"}, receive, send)
     assert seen == ["http.request", "http.request", "False", "http.disconnect"]
+
+
+ANNOUNCED = {"type": "http", "headers": [(b"content-length", b"3000000")]}
+
+
+def refuses(read: int = 0) -> ASGIApp:
+    """An application that answers 413 after so many parts of the body."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        for _ in range(read):
+            await receive()
+        await send({"type": "http.response.start", "status": 413, "headers": []})
+        await send({"type": "http.response.body", "body": b"too large"})
+
+    return app
+
+
+class Line:
+    """A connection on which parts of a body come, and what is sent on it in between.
+
+    Attributes:
+        went: names of what happened, in order: a part that was read, and what was sent.
+    """
+
+    def __init__(self, parts: int, *, then: str = "end") -> None:
+        self.left, self.then, self.went = parts, then, list[str]()
+
+    async def receive(self) -> Message:
+        self.left -= 1
+        if self.left < 0 and self.then == "nothing":
+            await asyncio.Event().wait()
+        if self.left < 0 and self.then == "gone":
+            return {"type": "http.disconnect"}
+        self.went.append("part")
+        return {"type": "http.request", "body": b"x" * 1_000_000, "more_body": self.left > 0 or self.then != "end"}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.body":
+            self.went.append("answer" if message["body"] else "end")
+
+
+@pytest.mark.req("FM-64", "SM-65")
+@pytest.mark.parametrize("read", [0, 1])
+async def test_an_answer_before_the_body_was_read_ends_after_it_came(read: int) -> None:
+    line = Line(3)
+    await Patience(refuses(read))(ANNOUNCED, line.receive, line.send)
+    assert line.went == ["part"] * read + ["answer"] + ["part"] * (3 - read) + ["end"]
+
+
+@pytest.mark.parametrize("then", ["nothing", "gone"])
+async def test_the_rest_of_a_body_is_not_waited_for_without_end(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.patience.LINGER_GAP_S", 0.01)
+    line = Line(2, then=then)
+    await Patience(refuses())(ANNOUNCED, line.receive, line.send)
+    assert line.went == ["answer", "part", "part", "end"]
+
+
+async def test_a_body_without_end_is_not_read_for_ever() -> None:
+    line = Line(10**9)
+    await Patience(refuses())(ANNOUNCED, line.receive, line.send)
+    assert line.went == ["answer"] + ["part"] * 68 + ["end"]
+
+
+@pytest.mark.parametrize(
+    "headers", [[], [(b"content-length", b"0")], [(b"content-length", b"9"), (b"expect", b"100-continue")]]
+)
+async def test_a_body_that_does_not_come_unasked_is_not_asked_for(headers: list[tuple[bytes, bytes]]) -> None:
+    line = Line(1)
+    await Patience(refuses())({"type": "http", "headers": headers}, line.receive, line.send)
+    assert line.went == ["answer"]
+
+
+@pytest.mark.req("FM-64", "SM-65", "AD-11")
+@pytest.mark.parametrize(
+    ("path", "token", "status"),
+    [("/graphql", True, 413), ("/v1/bots/nope/memory", True, 404), ("/graphql", False, 401)],
+)
+async def test_who_sends_all_before_he_reads_sees_the_answer(
+    server: str, ana: GraphQLClient, path: str, token: bool, status: int
+) -> None:
+    length = 20_000_000
+    lines = [f"POST {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {ana.token if token else 'rw_0'}"]
+    lines += ["Content-Type: application/json", f"Content-Length: {length}", "Connection: close", "", ""]
+    reader, writer = await asyncio.open_connection(urlsplit(server).hostname, urlsplit(server).port)
+    writer.write("\r\n".join(lines).encode())
+    for _ in range(length // 1_000_000):
+        writer.write(b"x" * 1_000_000)
+        await writer.drain()
+    assert (await reader.readline()).split()[1] == str(status).encode()
+    writer.close()
