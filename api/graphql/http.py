@@ -88,9 +88,9 @@ class GraphQLEndpoint:
     async def _json(self, request: Request) -> GraphQLRequest:
         raw = await body_of(request, self.limits.body)
         try:
-            body = json.loads(raw)
+            body = json.loads(raw.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
-            raise BadInput("the body is not JSON", field="body") from error
+            raise BadInput("the body is no JSON in UTF-8", field="body") from error
         return self._request(body, request.headers.get(CONVERSATION_HEADER))
 
     async def _upload(self, request: Request) -> GraphQLRequest:

@@ -132,7 +132,12 @@ async def test_a_revoked_grant_takes_effect_at_the_next_read(ben: GraphQLClient,
     assert (await eve.ok(query, id=source))["owners"]["totalCount"] == 0
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"null", b"1", b'"{ viewer { id } }"', b"{}", b'{"query": 1}', b"\xff"])
+NO_REQUESTS = [b"", b"{", b"null", b"1", b'"{ viewer { id } }"', b"{}", b'{"query": 1}', b"\xff"]
+OTHER_ENCODINGS = ['{"query": "{ viewer { id } }"}'.encode(name) for name in ("utf-16", "utf-16-le", "utf-32")]
+
+
+@pytest.mark.req("FM-11", "KN-121")
+@pytest.mark.parametrize("body", NO_REQUESTS + OTHER_ENCODINGS)
 async def test_a_body_that_is_no_request_is_refused(ana: GraphQLClient, body: bytes) -> None:
     headers = {**ana._headers(), "Content-Type": "application/json"}
     response = await ana.http.post("/graphql", content=body, headers=headers)
