@@ -44,6 +44,14 @@ class Actor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """The history of one path: how many changes there are, and the oldest of them."""
+
+    count: int
+    oldest: Sequence[MemoryRevision]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FileStep:
     """One committed change of the files of a memory.
 
@@ -56,6 +64,7 @@ class FileStep:
         codes: for the audit, beside path and number.
         made: the file, if it is new.
         patch: what changes of the file, if it is there already.
+        known: the history of paths, as far as it was read with the file.
     """
 
     operation: str
@@ -66,6 +75,7 @@ class FileStep:
     codes: Json = None
     made: tuple[Node, ...] = ()
     patch: Mapping[str, Any] = field(default_factory=dict)
+    known: Mapping[str, Kept] = field(default_factory=dict)
 
 
 def actor_of(cmd: Command) -> Actor:
@@ -83,7 +93,7 @@ async def write_step(cmd: Command, memory: WorkspaceMemory, actor: Actor, step: 
     limits = cmd.deps.memory_limits
     if step.content_bytes > 0 and is_full(content, limits):
         raise conflicting("memory", outside(memory.id), "memory_full", limit=limits.max_total_bytes)
-    history = (memory.history_bytes or 0) - await _prune_paths(cmd, memory, step.changes)
+    history = (memory.history_bytes or 0) - await _prune_paths(cmd, memory, step)
     made = _revisions(cmd, memory, actor, step.changes)
     history += sum(revision.previous_bytes for revision in made)
     freed, kept = await _prune_oldest(cmd, memory, Room(content=content, history=history), made)
@@ -159,28 +169,33 @@ def _revisions(
     ]
 
 
-async def _prune_paths(cmd: Command, memory: WorkspaceMemory, changes: Sequence[PathChange]) -> int:
+async def kept_at(reader: Reader, memory: WorkspaceMemory, path: str) -> Kept:
+    """Return the history of a path, with the oldest change, which one more may make too many; one round trip."""
+    where = _at(memory, path)
+    asked: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: reader.aggregate(MEMORIES, MemoryRevision, where),
+        lambda: reader.find(MEMORIES, _oldest(where, 1)),
+    )
+    counts, page = await reader.together(asked)
+    return Kept(count=counts.get(None, 0), oldest=page.nodes)
+
+
+async def _prune_paths(cmd: Command, memory: WorkspaceMemory, step: FileStep) -> int:
     """Delete what is too old on the paths of a change; return how many bytes of history went (FM-82)."""
     freed = 0
-    for path in dict.fromkeys(change.path for change in changes):
-        where = And((Eq("memory_id", memory.id), Eq("path", path)))
-        new = sum(change.path == path for change in changes)
-        kept, oldest = await _counted(cmd.writer, where, new)
-        surplus = min(too_many(kept, new, cmd.deps.memory_limits), kept)
+    for path in dict.fromkeys(change.path for change in step.changes):
+        new = sum(change.path == path for change in step.changes)
+        kept = step.known.get(path) or await kept_at(cmd.writer, memory, path)
+        surplus = min(too_many(kept.count, new, cmd.deps.memory_limits), kept.count)
+        oldest = kept.oldest
         if surplus > len(oldest):  # fewer may be kept than when they were written
-            oldest = (await cmd.writer.find(MEMORIES, _oldest(where, surplus))).nodes
+            oldest = (await cmd.writer.find(MEMORIES, _oldest(_at(memory, path), surplus))).nodes
         freed += await _delete(cmd, oldest[:surplus])
     return freed
 
 
-async def _counted(reader: Reader, where: Where, first: int) -> tuple[int, Sequence[MemoryRevision]]:
-    """Return how many revisions there are and the oldest of them, in one round trip."""
-    asked: Sequence[Callable[[], Awaitable[Any]]] = (
-        lambda: reader.aggregate(MEMORIES, MemoryRevision, where),
-        lambda: reader.find(MEMORIES, _oldest(where, first)),
-    )
-    counts, page = await reader.together(asked)
-    return counts.get(None, 0), page.nodes
+def _at(memory: WorkspaceMemory, path: str) -> Where:
+    return And((Eq("memory_id", memory.id), Eq("path", path)))
 
 
 async def _prune_oldest(

@@ -6,7 +6,7 @@ looks at the file as it is under the lock, so none is built on older content unn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from graph.rules.memory_refusals import missing, occupied, stale
 from graph.rules.workspace_ids import tag_of
 from graph.services.access.commands import Command
 from graph.services.access.session import Session as Reading
-from graph.services.workspace.changing import Actor, FileStep, write_step
+from graph.services.workspace.changing import Actor, FileStep, Kept, kept_at, write_step
 from graph.services.workspace.finding import MEMORIES
 from graph.store.port import Reader
 from graph.store.query import After, And, By, Eq, Find, In, Page, Range, Where, both
@@ -115,8 +115,8 @@ async def replace_file(
         WorkspaceRefused: ``invalid_argument``, ``not_found``, ``precondition_failed`` with the current file,
             ``payload_too_large``, ``conflict`` (``memory_full``).
     """
-    file = await seen_file(cmd, memory, checked_path(path, cmd.deps.memory_limits), tags)
-    return await set_content(cmd, memory, actor, file, content)
+    file, kept = await _seen_with_history(cmd, memory, path, tags)
+    return await set_content(cmd, memory, actor, file, content, kept=kept)
 
 
 async def edit_file(
@@ -134,8 +134,8 @@ async def edit_file(
     Raises:
         WorkspaceRefused: as for `replace_file`, but for ``precondition_failed``.
     """
-    file = await seen_file(cmd, memory, checked_path(path, cmd.deps.memory_limits), None)
-    return await set_content(cmd, memory, actor, file, change(file))
+    file, kept = await _seen_with_history(cmd, memory, path, None)
+    return await set_content(cmd, memory, actor, file, change(file), kept=kept)
 
 
 async def move_file(
@@ -189,6 +189,19 @@ async def seen_file(cmd: Command, memory: WorkspaceMemory, path: str, tags: Coll
         raise missing(KIND, path)
     check_tags(file, tags)
     return file
+
+
+async def _seen_with_history(
+    cmd: Command, memory: WorkspaceMemory, path: str, tags: Collection[str] | None
+) -> tuple[MemoryFile, Kept]:
+    """Return `seen_file` with the history of its path, which whoever changes it needs."""
+    checked = checked_path(path, cmd.deps.memory_limits)
+    asked: Sequence[Callable[[], Awaitable[Any]]] = (
+        lambda: seen_file(cmd, memory, checked, tags),
+        lambda: kept_at(cmd.writer, memory, checked),
+    )
+    file, kept = await cmd.writer.together(asked)
+    return file, kept
 
 
 def check_tags(file: MemoryFile, tags: Collection[str] | None) -> None:
@@ -248,8 +261,10 @@ async def set_content(
     file: MemoryFile,
     content: str,
     operation: str = "memory.file.update",
+    *,
+    kept: Kept | None = None,
 ) -> MemoryFile:
-    """Give a file other content; the same is no change."""
+    """Give a file other content; the same is no change. `kept` is the history of its path, if it was read with it."""
     if content == file.content:
         return file
     text = checked_content(content, cmd.deps.memory_limits)
@@ -257,7 +272,12 @@ async def set_content(
     fields = {"content": text.content, "size": text.size, "description": text.description}
     patch = _patch(cmd, memory, actor, [change], fields)
     step = FileStep(
-        operation=operation, target=file.id, changes=(change,), content_bytes=text.size - file.size, patch=patch
+        operation=operation,
+        target=file.id,
+        changes=(change,),
+        content_bytes=text.size - file.size,
+        patch=patch,
+        known={} if kept is None else {file.path: kept},
     )
     await write_step(cmd, memory, actor, step)
     return replace(file, **patch)

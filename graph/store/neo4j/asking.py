@@ -17,6 +17,8 @@ from graph.store.neo4j.driver import ONE_WAY, PARAMETER, Rows, Runner
 
 T = TypeVar("T")
 
+_QUIET_TURNS = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -67,6 +69,8 @@ class Asking:
 
     async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """Ask side by side; see `graph.store.port.Reader.together`."""
+        if len(questions) < 2:
+            return [await question() for question in questions]
         self._side_by_side += 1
         try:
             answers = await asyncio.gather(*(question() for question in questions), return_exceptions=True)
@@ -79,7 +83,7 @@ class Asking:
 
     async def _answer_all(self) -> None:
         """Answer what waits, after everyone who is to ask now has asked."""
-        await asyncio.sleep(0)
+        await self._all_have_asked()
         asked, self._waiting = self._waiting, []
         try:
             answers = await self._answers([question for question, _ in asked])
@@ -89,6 +93,14 @@ class Asking:
         for (_, waiting), answer in zip(asked, answers, strict=True):
             if not waiting.done():
                 waiting.set_result(answer)
+
+    async def _all_have_asked(self) -> None:
+        """Wait until no more is asked for some turns of the loop: questions within questions begin a turn later."""
+        known, quiet = len(self._waiting), 0
+        while quiet < _QUIET_TURNS:
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if len(self._waiting) == known else 0
+            known = len(self._waiting)
 
     async def _answers(self, questions: Sequence[Question]) -> Sequence[Any]:
         first, self._first = self._first, None  # at once, so that whatever is asked meanwhile comes after it

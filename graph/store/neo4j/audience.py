@@ -37,6 +37,15 @@ LOCKED = (
 """Locks the nodes `$ids` that are there, so that they stay as they are, and gives their states."""
 
 
+ROWS_REMOVED = (
+    f"UNWIND states AS state UNWIND state.audClauses AS clause "
+    f"UNWIND ['{ANY_TAG}'] + [tag IN state.audTags | '{tag_key('')}' + tag] AS tag "
+    "MATCH (a:Aud) USING INDEX SEEK a:Aud(clause, kind, tag, sort) WHERE a.clause = clause "
+    "AND a.kind = $kinds[state.id] AND a.tag = tag AND a.sort = state.audSort DELETE a"
+)
+"""Removes the audience rows of nodes of these `states`, whose kinds the map `$kinds` has by id."""
+
+
 class States:
     """What one transaction knows because it wrote it: nobody else can change those nodes before it ends."""
 
@@ -109,9 +118,9 @@ async def admit(
     return {NodeId(state["id"]): state for state in after}
 
 
-def withdraw(counters: Counters, pending: Pending, gone: Sequence[State]) -> None:
-    """Let the audience rows of nodes that went be removed, given the states that they had."""
-    _replace_rows(counters, pending, gone, [])
+def uncount(counters: Counters, gone: Iterable[State]) -> None:
+    """Take the audience rows of nodes that went out of their counters, given the states that they had."""
+    _count(counters, (row for state in gone for row in _rows(state)), by=-1)
 
 
 async def arrive(runner: Runner, counters: Counters, states: States, pending: Pending, ids: Sequence[NodeId]) -> None:

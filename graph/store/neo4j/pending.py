@@ -90,6 +90,7 @@ class Pending:
     """The writes that wait.
 
     Attributes:
+        removals: nodes to remove, before anything else is written.
         nodes: labels and properties of nodes that are certainly not in the store.
         patches: changed fields of nodes; placeholders are left out.
         facts: guards and audiences of nodes, placeholders included.
@@ -104,6 +105,7 @@ class Pending:
     """
 
     def __init__(self) -> None:
+        self.removals: set[NodeId] = set()
         self.nodes: dict[NodeId, tuple[list[str], Properties]] = {}
         self.patches: dict[NodeId, Properties] = {}
         self.facts: dict[NodeId, Properties] = {}
@@ -132,11 +134,18 @@ class Pending:
     @property
     def changes_graph(self) -> bool:
         """True if nodes or links are among what waits."""
-        return bool(self.nodes or self.ends or self.links)
+        return bool(self.nodes or self.ends or self.links or self.removals)
 
     def touches(self, ids: Collection[NodeId]) -> bool:
-        """True if one of these nodes is new or changed."""
-        return any(id in self.nodes or id in self.patches or id in self.facts for id in ids)
+        """True if one of these nodes is new, changed or to be removed."""
+        changed = (self.nodes, self.patches, self.facts, self.removals)
+        return any(id in held for id in ids for held in changed)
+
+    def take_removals(self) -> list[NodeId]:
+        """Return the nodes to remove, in id order, and forget them."""
+        gone = sorted(self.removals)
+        self.removals.clear()
+        return gone
 
     def patch(self, id: NodeId, properties: Properties) -> None:
         """Set fields of a node; None removes one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import partial
 from typing import Any, TypeVar
 
 from graph.model import schema
@@ -16,7 +16,7 @@ from graph.model.ids import NodeId
 from graph.model.nodes.work import Job
 from graph.model.schema import KindSpec
 from graph.model.time import Millis
-from graph.store.neo4j import audience, jobs, names, pending, texts, visible
+from graph.store.neo4j import audience, jobs, names, pending, removing, texts, visible
 from graph.store.neo4j.asking import First, table
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
@@ -42,9 +42,6 @@ N = TypeVar("N", bound=Node)
 
 _READ_WITH_LOCK = 100
 """So many nodes are read with the statement that locks them."""
-
-
-_GONE = "UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id"
 
 
 class Neo4jWriter(Neo4jReader):
@@ -102,7 +99,7 @@ class Neo4jWriter(Neo4jReader):
         """Return those of `ids` that are nodes or placeholders; they stay so. Notes on which of them texts hang."""
         if not ids:
             return ()
-        if any(id in self._pending.ends or id in self._pending.facts for id in ids):
+        if any(id in self._pending.ends for id in ids) or self._pending.touches(ids):
             await self._flush_nodes()
         found, texted = await self._runner.ask(
             f"{ONE_WAY}CALL () {{ UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id "
@@ -155,10 +152,9 @@ class Neo4jWriter(Neo4jReader):
         gone = sorted(set(ids))
         if not gone:
             return
-        await self._flush_nodes()
-        states, hanging = await self._runner.ask(_deletion(), "[states, texts]", ids=gone)
-        audience.withdraw(self._counters, self._pending, states)
-        texts.uncount(self._counters, hanging)
+        if self._pending:
+            await self._flush_nodes()
+        self._pending.removals.update(gone)
         self._states.forget(gone)
         self._created.difference_update(gone)
         self._met.update(gone)
@@ -218,7 +214,7 @@ class Neo4jWriter(Neo4jReader):
         await texts.unindex(self._runner, self._counters, text_ids)
 
     async def texts_of(self, guards: Sequence[NodeId]) -> Sequence[TextRow]:
-        if self._waiting_texts(guards):
+        if self._waiting_texts(guards) or self._pending.touches(guards):
             await self._flush_nodes()
         return await texts.texts_of(self._runner, guards)
 
@@ -334,7 +330,7 @@ class Neo4jWriter(Neo4jReader):
         self._guards.update((id, guard) for id, guard in guards.items() if id in self._locked)
 
     async def audiences(self, ids: Sequence[NodeId]) -> Mapping[NodeId, Audience]:
-        if self._pending.clauses:
+        if self._pending.clauses or self._pending.touches(ids):
             await self._flush_nodes()
         return await super().audiences([id for id in ids if not self._states.has_no_audience(id)])
 
@@ -364,6 +360,8 @@ class Neo4jWriter(Neo4jReader):
     async def flush(self) -> None:
         """Write all that waits; counters, which all writers of a pool share, as late and as briefly as can be."""
         await self._flush(self._counters.take())
+        if counted := self._counters.take():  # of what was removed
+            await self._flush(counted)
 
     async def finish(self) -> None:
         """Do all that is still to be done before the commit."""
@@ -375,13 +373,19 @@ class Neo4jWriter(Neo4jReader):
         await self._flush([])
 
     async def _flush(self, counted: list[list[Any]]) -> None:
-        if not self._pending and not counted:
-            return
-        parameters = self._pending.parameters(self._created)
-        self._met.update(self._pending.ends, self._pending.facts)
-        self._pending.clear()
+        steps: list[Callable[[], Awaitable[None]]] = []
+        if gone := self._pending.take_removals():
+            steps.append(partial(removing.remove, self._runner, self._counters, gone))
+        if self._pending or counted:
+            parameters = self._pending.parameters(self._created)
+            self._met.update(self._pending.ends, self._pending.facts)
+            self._pending.clear()
+            steps.append(partial(self._write, {"counters": counted, **parameters}))
+        await self.together(steps)
+
+    async def _write(self, parameters: Mapping[str, Any]) -> None:
         statement = pending.statement(tuple(sorted(parameters["links"])))
-        stray = await self._runner.ask(statement, pending.STRAY, counters=counted, **parameters)
+        stray = await self._runner.ask(statement, pending.STRAY, **parameters)
         if stray and not self._cautious:
             self.given_up = TakenForNew()
             raise self.given_up
@@ -432,23 +436,6 @@ def _held(spec: KindSpec) -> str:
         f"{ONE_WAY}MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = $id AND n:{spec.name} SET n.lock = 0 "
         f"WITH n WHERE n:{spec.name}"
     )
-
-
-@cache
-def _deletion() -> str:
-    """Remove nodes with their texts and the links that start at them; give their states and the texts that went.
-
-    The states are bound as `states` and the texts as `texts`. Of a node to which others link still a placeholder stays.
-    """
-    labels = ":".join(names.all_labels())
-    parts = (
-        audience.LOCKED,
-        texts.REMOVED,
-        f"{_GONE} MATCH (n)-[r]->() DELETE r",
-        f"{_GONE} AND EXISTS {{ (n)<--() }} SET n = {{id: id}} REMOVE n:{labels} SET n:Placeholder",
-        f"{_GONE} AND NOT EXISTS {{ (n)<--() }} DELETE n",
-    )
-    return ONE_WAY + " ".join(f"CALL () {{ {part} }}" for part in parts)
 
 
 def _kind(id: NodeId) -> KindSpec:

@@ -62,9 +62,47 @@ def writer(server: Noting) -> Neo4jWriter:
 
 async def test_nodes_go_with_their_texts_and_rows_in_one_statement(writer: Neo4jWriter, server: Noting) -> None:
     await writer.delete([NodeId("ent_b"), NodeId("ent_a"), NodeId("ent_b")])
-    assert server.asked == [{"ids": ["ent_a", "ent_b"]}]
+    await writer.delete([NodeId("ent_c")])
+    await writer.flush()
+    gone = ["ent_a", "ent_b", "ent_c"]
+    assert server.asked == [{"ids": gone, "kinds": dict.fromkeys(gone, "Entry")}]
     await writer.flush()
     assert len(server.asked) == 1, "nothing waits"
+
+
+async def test_what_is_removed_goes_before_what_is_written() -> None:
+    class Removing(Noting):
+        async def run(self, statement: str, /, **parameters: Any) -> list[list[Any]]:
+            await super().run(statement, **parameters)
+            return [[[], [[], []], 0]]
+
+    server = Removing()
+    writer = Neo4jWriter(server)
+    await writer.delete([NodeId("ent_a")])
+    await writer.put([ENTRY])
+    await writer.hold(ANYWHERE, [PERSON.id])
+    (asked,) = server.asked
+    assert [set(asked[place]) & {"ids", "kinds", "nodes"} for place in ("s0", "s1", "s2")] == [
+        {"ids"},
+        {"ids", "kinds"},
+        {"nodes"},
+    ]
+
+
+async def test_what_is_to_be_removed_is_gone_for_whoever_asks(writer: Neo4jWriter, server: Noting) -> None:
+    for ask in (
+        lambda: writer.get(ANYWHERE, [ENTRY.id]),
+        lambda: writer.guards([ENTRY.id]),
+        lambda: writer.audiences([ENTRY.id]),
+        lambda: writer.texts_of([ENTRY.id]),
+        lambda: writer.closure([PERSON.id], ALL, Direction.OUT),
+        lambda: writer.hold(ANYWHERE, [ENTRY.id]),
+        lambda: writer.put([ENTRY]),
+    ):
+        server.statements.clear()
+        await writer.delete([ENTRY.id])
+        await ask()
+        assert "REMOVE n:" in server.statements[0]
 
 
 async def test_texts_are_looked_for_together_with_what_they_hang_on(writer: Neo4jWriter, server: Noting) -> None:
