@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from graph.model.access import SystemScope
+from graph.model.edges import EdgeType
 from graph.model.errors import AlreadyExists, NotFound, VersionConflict
 from graph.model.ids import NodeId
 from graph.model.nodes.evidence import Episode
-from graph.model.nodes.knowledge import Entry
+from graph.model.nodes.knowledge import Entry, KnowledgeBase
 from graph.model.nodes.people import Grant, SettingValue
 from graph.model.time import Millis
 from graph.store.port import Store, Writer
@@ -332,6 +333,44 @@ async def test_a_deleted_node_can_be_put_again_without_its_old_audience(store: S
     assert await ask.get(world.system, entry.id) == {entry.id: entry}
     assert await ask.get(world.viewer(shared()), entry.id) == {}
     assert await ask.found(world.system, "heron") == []
+
+
+async def test_what_arrives_at_the_end_of_a_link_is_put_once(store: Store, world: World, ask: Ask) -> None:
+    """Whether or not the store looks first whether there is a placeholder."""
+    source, entry, pool = world.make_source(), world.make_entry(), world.make_knowledge_base(version=0)
+    await world.write(store, entry, pool, edges=[world.cites(entry, source)])
+
+    async def arrive(writer: Writer) -> int:
+        version = await writer.increment(pool.id, "version")
+        await writer.put([source])
+        return version
+
+    assert await store.transact(arrive, tx_id=f"{world.name}-arrives") == 1
+    assert await ask.get(world.system, source.id) == {source.id: source}
+    assert await ask.counts(world.system, KnowledgeBase, "version") == {1: 1}
+    async with store.reading() as reader:
+        (edge,) = await reader.edges(world.system, [source.id], [EdgeType.CITES], Direction.IN)
+    assert edge.source == entry.id
+
+
+async def test_a_node_may_be_removed_and_put_in_one_transaction(store: Store, world: World, ask: Ask) -> None:
+    entry, other = world.make_entry(name="old", live_name="old"), world.make_entry()
+    await world.write(store, entry, other, clauses=[clause(shared())], texts=[world.text_for(entry, "dog")])
+    new = world.make_entry(id=entry.id, name="new", live_name="new")
+
+    async def again(writer: Writer) -> None:
+        await writer.delete([entry.id])
+        assert (await writer.aggregate(world.viewer(shared()), Entry))[None] == 1
+        await writer.delete([other.id])
+        await writer.put([new])
+        await writer.guard([world.guard_for(new)])
+        await writer.admit([world.audience_for(new)])
+
+    await store.transact(again)
+    viewer = world.viewer(shared())
+    assert await ask.get(viewer, entry.id, other.id) == {new.id: new}
+    assert (await ask.count(viewer, Entry), await ask.ids(viewer, Entry)) == (1, [new.id])
+    assert (await ask.match(viewer, "dog")).total == 0
 
 
 async def test_increment_returns_the_new_value(store: Store, world: World, ask: Ask) -> None:

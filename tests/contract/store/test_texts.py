@@ -6,9 +6,9 @@ import pytest
 
 from graph.model.access import ALL_AGENTS
 from graph.model.ids import NodeId
-from graph.model.nodes.knowledge import Entry
+from graph.model.nodes.knowledge import Entry, KnowledgeBase
 from graph.model.time import Millis
-from graph.store.port import Store
+from graph.store.port import Store, Writer
 from graph.store.query import Matches, TextHit, TextIndex, TextRow
 from tests.contract.store.asking import Ask
 from tests.support.builders import NOW, World, clause, private, shared
@@ -256,6 +256,23 @@ async def test_a_text_may_be_put_before_or_after_its_audience(store: Store, ask:
     assert await ask.found(world.viewer(shared()), "dog") == [f"{entry.id}#block"]
     await world.write(store, texts=[world.text_for(entry, "dog", id=f"{entry.id}#name", part="name")])
     assert len(await ask.found(world.viewer(shared()), "dog")) == 2
+
+
+async def test_a_text_may_be_put_before_its_guard_is_there(store: Store, ask: Ask, world: World) -> None:
+    """Also where the store takes what is put for new: the text is found there, and counted once."""
+    entry, pool = world.make_entry(), world.make_knowledge_base(version=0)
+    await world.write(store, pool, texts=[world.text_for(entry, "dog")])
+
+    async def arrive(writer: Writer) -> None:
+        await writer.increment(pool.id, "version")
+        await writer.put([entry])
+        await writer.guard([world.guard_for(entry)])
+        await writer.admit([world.audience_for(entry)])
+
+    await store.transact(arrive)
+    matches = await ask.match(world.viewer(shared()), "dog")
+    assert ([hit.item for hit in matches.hits], matches.total) == ([entry.id], 1)
+    assert await ask.counts(world.system, KnowledgeBase, "version") == {1: 1}
 
 
 async def test_the_system_matches_what_nobody_sees(store: Store, ask: Ask, world: World) -> None:
