@@ -78,7 +78,7 @@ async def _written(db: apsw.Connection, question: Question) -> list[Statement]:
 def _write(db: apsw.Connection, statements: Iterable[Statement]) -> None:
     db.execute("BEGIN IMMEDIATE")
     for sql, rows in statements:
-        db.executemany(sql, rows)
+        db.executemany(sql, rows).fetchall()  # a row that is given back and not taken ends it
     db.execute("COMMIT")
 
 

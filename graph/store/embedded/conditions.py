@@ -171,6 +171,19 @@ def conjuncts(where: Where | None) -> list[Where]:
     return [where]
 
 
+def named_in(where: Where | None) -> int:
+    """Return how many values a condition names."""
+    match where:
+        case And(parts=parts) | Or(parts=parts):
+            return sum(map(named_in, parts))
+        case In(values=values):
+            return len(values)
+        case Linked(targets=values) | Tagged(tags=values):
+            return len(values)
+        case _:
+            return 1
+
+
 # --- orders
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import apsw
@@ -25,8 +26,14 @@ _CACHE_KIB = {True: 32_768, False: 8_192}
 BUSY_MS = 5_000
 _STATEMENTS = 400
 _INTERRUPT_AGAIN_S = 0.01
-_BRIEF_STEPS = 1_000
-"""A brief read takes no more than one to two times as many steps of SQLite's machine, a tenth of a millisecond."""
+_SPELL = 250
+"""After so many steps of SQLite's machine a read is asked whether it is still brief."""
+
+_BRIEF_SPELLS = 8
+"""A brief read takes no more steps than these, mostly a tenth of a millisecond."""
+
+_BRIEF_S = 0.005
+"""Nor does it take longer: a step may copy a text of a megabyte."""
 
 _BRIEF_IN_A_ROW = 16
 """So many brief reads may follow one another before others get a turn in the event loop."""
@@ -64,11 +71,13 @@ class Session:
         self._uncommitted = False
         self._brief = 0
         self._spells = 0
+        self._until = 0.0
 
     async def look(self, work: Callable[Concatenate[Session, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work`, which only reads, inside the transaction: here and now while it is brief, else in the thread.
 
-        What takes too many steps or would have to wait is broken off and done again there.
+        What takes too long or would have to wait is broken off and done again there, so the arguments must bear to
+        be read twice: no iterators.
         """
         if self._idle and self._brief < _BRIEF_IN_A_ROW:
             found = self._briefly(work, *args, **kwargs)
@@ -156,11 +165,11 @@ class Session:
 
     def _briefly(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Run a read in the event loop, and return `_LONG` if it is not brief; nothing waits for a lock here."""
-        self._brief, self._spells = self._brief + 1, 0
+        self._brief, self._spells, self._until = self._brief + 1, 0, perf_counter() + _BRIEF_S
         waits = self.db.get_autocommit()
         if waits:
             self.db.set_busy_timeout(0)
-        self.db.set_progress_handler(self._is_long, _BRIEF_STEPS)
+        self.db.set_progress_handler(self._is_long, _SPELL)
         try:
             return self._inside(work, *args, **kwargs)
         except StoreUnavailable as error:
@@ -173,9 +182,9 @@ class Session:
                 self.db.set_busy_timeout(BUSY_MS)
 
     def _is_long(self) -> bool:
-        """Break off a statement at the second call: SQLite counts the steps of its earlier runs towards the first."""
+        """Break off what is not brief; SQLite counts steps of earlier runs of a statement towards the first spell."""
         self._spells += 1
-        return self._spells > 1
+        return self._spells > _BRIEF_SPELLS or perf_counter() > self._until
 
     def _inside(self, work: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         try:

@@ -115,7 +115,7 @@ class EmbeddedWriter(EmbeddedReader):
             self._later(texts.unindex, text_ids)
 
     async def texts_of(self, guards: Sequence[NodeId]) -> Sequence[TextRow]:
-        return await self.look(texts.texts_of, guards)
+        return await self._step(len(guards))(texts.texts_of, guards)
 
     async def lock(self, ids: Sequence[NodeId]) -> None:
         """Do nothing: there is one writer at a time, so it holds everything."""

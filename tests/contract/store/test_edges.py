@@ -10,7 +10,7 @@ import pytest
 
 from graph.model.edges import LAW_EDGES, Edge, EdgeType
 from graph.model.ids import NodeId
-from graph.store.port import Store, Writer
+from graph.store.port import Reader, Store, Writer
 from graph.store.query import Direction, Reached
 from tests.contract.store.asking import Ask
 from tests.support.builders import World, private, shared
@@ -329,3 +329,18 @@ async def test_a_closure_crosses_kinds_and_placeholders(store: Store, ask: Ask, 
     await world.write(store, block, entry, source, edges=edges)
     assert (await ask.closure(block.id)).depths == {block.id: 0, missing: 1, entry.id: 1, source.id: 2}
     assert len((await ask.closure(entry.id, direction=Direction.IN, types=LAW_EDGES)).depths) == 3
+
+
+async def test_types_are_asked_for_one_by_one(store: Store, world: World) -> None:
+    """An iterator can be read once, and a store that begins a long read anew must not find it empty."""
+    source = world.make_source()
+    await world.write(store, source, edges=[world.cites(source, world.id("src", str(n))) for n in range(600)])
+
+    async def count(reader: Reader) -> tuple[int, int]:
+        edges = await reader.edges(world.system, [source.id], iter([EdgeType.CITES]), Direction.OUT)
+        reached = await reader.closure([source.id], iter([EdgeType.CITES]), Direction.OUT)
+        return len(edges), len(reached.edges)
+
+    async with store.reading() as reader:
+        assert await count(reader) == (600, 600)
+    assert await store.transact(count) == (600, 600)

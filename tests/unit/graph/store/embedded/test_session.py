@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 import apsw
 import pytest
 
+from graph.model.edges import EdgeType
 from graph.model.nodes.knowledge import Entry
-from graph.store.embedded import EmbeddedStore
+from graph.store.embedded import EmbeddedStore, session
 from graph.store.embedded.lane import Lane
 from graph.store.embedded.session import Session
-from graph.store.port import Writer
-from graph.store.query import Find
+from graph.store.port import Reader, Writer
+from graph.store.query import Direction, Find, In
 from tests.support.builders import World
 
 BRIEF_IN_A_ROW = 16
@@ -23,7 +25,8 @@ BRIEF_IN_A_ROW = 16
 
 @pytest.fixture
 def visits(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Note each visit to a thread."""
+    """Note each visit to a thread; no read is long because the machine is slow."""
+    monkeypatch.setattr(session, "_BRIEF_S", math.inf)
     noted: list[object] = []
     submit = Lane.submit
 
@@ -76,6 +79,51 @@ async def test_a_long_read_runs_in_the_thread_and_is_whole(
     assert len(visits) == 1
 
 
+async def test_a_read_of_few_steps_that_takes_long_runs_in_the_thread(
+    store: EmbeddedStore, world: World, visits: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows with texts of a megabyte are few steps, and half a second."""
+    entries = [world.make_entry() for _ in range(20)]
+    await store.transact(lambda writer: writer.put(entries))
+    visits.clear()
+    for most, expected in ((math.inf, 0), (0.0, 1)):
+        monkeypatch.setattr(session, "_BRIEF_S", most)
+        async with store.reading() as reader:
+            assert len((await reader.find(world.system, Find(kind=Entry))).nodes) == 20
+        assert len(visits) == expected
+
+
+async def test_who_names_much_asks_in_the_thread_at_once(
+    store: EmbeddedStore, world: World, visits: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To write down ten thousand ids for SQLite takes ten milliseconds, before it has taken a step."""
+    ids = [world.id("ent", str(n)) for n in range(1_000)]
+    begun: list[object] = []
+    inside = Session._briefly
+
+    def begin(on: Session, *given: Any) -> Any:
+        begun.append(given)
+        return inside(on, *given)
+
+    monkeypatch.setattr(Session, "_briefly", begin)
+
+    async def ask(reader: Reader, named: int) -> None:
+        some = ids[:named]
+        await reader.get(world.system, some)
+        await reader.guards(some)
+        await reader.audiences(some)
+        await reader.edges(world.system, some, [EdgeType.CITES], Direction.OUT)
+        await reader.find(world.system, Find(kind=Entry, where=In("name", some)))
+        await reader.aggregate(world.system, Entry, In("name", some))
+
+    for named, expected in ((10, (6, 0)), (1_000, (0, 6))):
+        begun.clear()
+        visits.clear()
+        async with store.reading() as reader:
+            await ask(reader, named)
+        assert (len(begun), len(visits)) == expected
+
+
 async def test_many_runs_of_one_statement_do_not_make_it_long(
     store: EmbeddedStore, world: World, visits: list[object]
 ) -> None:
@@ -118,9 +166,9 @@ async def test_a_read_that_was_broken_off_leaves_the_connection_as_it_was(
     """A statement in the thread may take as long as it likes, and waits for locks again."""
     await store.transact(lambda writer: writer.put([world.make_entry() for _ in range(600)]))
 
-    def count(session: Session) -> int:
+    def count(on: Session) -> int:
         return int(
-            session.value(
+            on.value(
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) SELECT count(*) FROM n"
             )
         )
