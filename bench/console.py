@@ -29,6 +29,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from api.adapters.system import SystemClock
 from api.bootstrap import Ports, build
+from api.graphql.handshake import Sockets
 from api.settings import Settings
 from bench._graph import layers
 from bench._table import Goal, Table, Timing, arguments, scaled
@@ -123,7 +124,7 @@ async def served(store: Store, folder: Path) -> AsyncIterator[Desk]:
     """Serve a store with the console on a free port."""
     settings = Settings.model_validate({"data_dir": folder, "store": {"url": "memory:"}})
     service = build(settings, ports=Ports(store=store, keyring=FixedKeyring()))
-    config = uvicorn.Config(service.app, port=0, lifespan="off", log_config=None, ws="websockets-sansio")
+    config = uvicorn.Config(service.app, port=0, lifespan="off", log_config=None, ws=Sockets)
     server = AnnouncedServer(config)
     async with service.app.router.lifespan_context(service.app):
         world = await TeamWorld(service.deps, name="bench").make()

@@ -30,6 +30,7 @@ from api.cli.first_start import FirstStart, ensure_workspace, prepare
 from api.cli.model_choice import light_name
 from api.cli.operator_routes import operator_routes
 from api.cli.welcome import welcome
+from api.graphql.handshake import Sockets
 from api.observability import start_logging
 from api.settings import Settings, store_file
 from graph.model.errors import SettingsInvalid
@@ -171,7 +172,7 @@ def _config(service: Service) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        ws="websockets-sansio",
+        ws=Sockets,
         ws_max_size=service.settings.graphql.max_body_bytes,
         timeout_graceful_shutdown=max(1, limit - CLOSING_S),
     )

@@ -17,6 +17,7 @@ import uvicorn
 
 from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports, Service, build
+from api.graphql.handshake import Sockets
 from api.settings import Settings
 from graph.model.ids import GlobalId, NodeId
 from graph.model.schema import kind_of
@@ -147,7 +148,7 @@ def gid(world: TeamWorld) -> Callable[[NodeId], str]:
 async def server(service: Service) -> AsyncIterator[str]:
     """The address of a real server on a free loopback port; the store is the one of `service`."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(service.app, lifespan="off", log_config=None, ws="websockets-sansio")
+    config = uvicorn.Config(service.app, lifespan="off", log_config=None, ws=Sockets)
     running = AnnouncedServer(config)
     task = asyncio.create_task(running.serve(sockets=[listener]))
     await running.ready.wait()

@@ -22,6 +22,7 @@ from playwright.async_api import Browser, async_playwright, expect
 
 from api.adapters.blobs import open_blobs
 from api.bootstrap import Ports, Service, build
+from api.graphql.handshake import Sockets
 from api.settings import Settings
 from dreaming.stage_a import dream_channel
 from dreaming.stage_b import dream_agent
@@ -135,9 +136,7 @@ async def service(settings: Settings, ports: Ports) -> AsyncIterator[Service]:
 async def server(service: Service) -> AsyncIterator[str]:
     """The address of the service, on a free loopback port."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        service.app, lifespan="off", log_config=None, ws="websockets-sansio", timeout_graceful_shutdown=1
-    )
+    config = uvicorn.Config(service.app, lifespan="off", log_config=None, ws=Sockets, timeout_graceful_shutdown=1)
     running = AnnouncedServer(config)
     task = asyncio.create_task(running.serve(sockets=[listener]))
     await running.ready.wait()

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -190,3 +191,22 @@ def test_a_port_that_nobody_asked_for_may_be_another_one() -> None:
         assert refused.value.details["name"] == "server.port"
         with listen(settings, port_given=False) as other:
             assert port < other.getsockname()[1] <= port + MORE_PORTS
+
+
+@pytest.mark.req("AD-38")
+def test_what_asked_for_a_websocket_and_is_no_handshake_does_not_keep_it_from_ending(cli: Cli) -> None:
+    lines = [
+        "GET /graphql HTTP/1.1",
+        "Host: x",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Content-Length: 1",
+        "",
+        "x",
+    ]
+    with serving(cli, "--no-sample") as server:
+        address = urlsplit(server.address)
+        with socket.create_connection((str(address.hostname), address.port or 0)) as connection:
+            connection.sendall("\r\n".join(lines).encode())
+            httpx2.get(f"{server.address}/health/live")
+            assert server.end(signal.SIGTERM) == 0
