@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from api.errors import headers_of, row_of
 from api.graphql.execution import Executor, GraphQLRequest
+from api.graphql.forms import form_of
 from api.graphql.media import GRAPHQL, answer_headers, media_of, status_of
 from api.graphql.media import JSON as JSON_TYPE
 from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of, declared_length
@@ -99,12 +99,12 @@ class GraphQLEndpoint:
         if declared is None or declared > self.limits.upload + FORM_OVERHEAD:
             raise TooLarge
         try:
-            form = await request.form(max_files=1, max_fields=2, max_part_size=FORM_OVERHEAD)
+            form = await form_of(request, most_text=FORM_OVERHEAD)
             body = json.loads(_text(form, "operations"))
             _fill(body, json.loads(_text(form, "map")), form)
-        except (ValueError, LookupError, TypeError, RecursionError, HTTPException) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise BadInput(
-                "send operations, map and one file as GraphQL multipart requests do", field="body"
+                "send operations, map and one file as GraphQL multipart requests do, in UTF-8", field="body"
             ) from error
         return self._request(body, request.headers.get(CONVERSATION_HEADER))
 
