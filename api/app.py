@@ -105,9 +105,9 @@ def create_app(parts: Parts) -> Starlette:
         routes=routes,
         lifespan=_lifespan(parts),
         middleware=[
+            Middleware(Patience),
             Middleware(RequestLog, figures=parts.figures, ids=parts.deps.ids),
             Middleware(Tidy),
-            Middleware(Patience),
             *_for_pages_of(parts.settings.server.allowed_origins),
         ],
         exception_handlers={HTTPException: unmatched, RootwardError: _own_failure, Exception: _masked},

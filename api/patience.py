@@ -3,9 +3,9 @@
 What reads the body then sees what it sees when the client goes away (`ClientDisconnect`), so that every family of
 addresses answers 400 in its own form; the connection is closed, since the rest of the body could still come.
 
-An answer that comes before the body was read, such as 401 and 413, is sent at once, but its end waits until the rest
-came and was forgotten. Closed while something still comes, a connection is reset, and a client that sends all before it
-reads never sees the answer.
+An answer that comes before the body was read, such as 401 and 413, is sent and logged at once, but its end waits until
+the rest came and was forgotten. Closed while something still comes, a connection is reset, and a client that sends all
+before it reads never sees the answer.
 """
 
 from __future__ import annotations
@@ -45,13 +45,17 @@ class Patience:
         async def answered(message: Message) -> None:
             if body.late and message["type"] == "http.response.start":
                 message.setdefault("headers", []).append((b"connection", b"close"))
-            if body.unread and message["type"] == "http.response.body" and not message.get("more_body", False):
-                await send({**message, "more_body": True})
-                await body.forget()
-                message = {"type": "http.response.body", "body": b"", "more_body": False}
-            await send(message)
+            body.unwanted = body.unread and _is_end(message)
+            await send({**message, "more_body": True} if body.unwanted else message)
 
         await self._app(scope, body.part, answered)
+        if body.unwanted:
+            await body.forget()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _is_end(message: Message) -> bool:
+    return message["type"] == "http.response.body" and not message.get("more_body", False)
 
 
 def _announced(scope: Scope) -> bool:
@@ -63,18 +67,24 @@ def _announced(scope: Scope) -> bool:
 
 
 class _Body:
-    """The body of one request as it comes."""
+    """The body of one request as it comes.
+
+    Attributes:
+        late: it was not waited for any longer.
+        unwanted: the answer was given before all of it came.
+    """
 
     def __init__(self, receive: Receive, *, announced: bool) -> None:
         self._receive = receive
-        self._announced = announced
+        self._comes = announced
         self._ended = False
         self.late = False
+        self.unwanted = False
 
     @property
     def unread(self) -> bool:
         """Whether more of it is to be expected."""
-        return self._announced and not self._ended and not self.late
+        return self._comes and not self._ended and not self.late
 
     async def forget(self) -> None:
         """Read what is left, as far as it comes in good time, and keep nothing of it."""
@@ -83,12 +93,16 @@ class _Body:
             async with asyncio.timeout(LINGER_S):
                 while self.unread and left > 0:
                     async with asyncio.timeout(LINGER_GAP_S):
-                        left -= len((await self.part()).get("body", b""))
+                        left -= len((await self._next()).get("body", b""))
 
     async def part(self) -> Message:
         """Return what comes next. After the body that is only that the client has gone, for which there is no hurry."""
-        if self.late:
+        if self.late or self.unwanted:
             return {"type": "http.disconnect"}
+        self._comes = True  # also one with `Expect`: it is asked for now
+        return await self._next()
+
+    async def _next(self) -> Message:
         try:
             async with asyncio.timeout(None if self._ended else BETWEEN_PARTS_S):
                 message = await self._receive()

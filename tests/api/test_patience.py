@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import structlog
 from starlette.types import ASGIApp, Message
 
 from api.bootstrap import Ports, build
@@ -193,6 +194,44 @@ async def test_a_body_that_does_not_come_unasked_is_not_asked_for(headers: list[
     assert line.went == ["answer"]
 
 
+@pytest.mark.parametrize("read", [1, 2])
+async def test_a_body_that_was_asked_for_is_read_to_its_end(read: int) -> None:
+    line = Line(3)
+    scope = {"type": "http", "headers": [(b"transfer-encoding", b"chunked"), (b"expect", b"100-continue")]}
+    await Patience(refuses(read))(scope, line.receive, line.send)
+    assert line.went == ["part"] * read + ["answer"] + ["part"] * (3 - read) + ["end"]
+
+
+async def test_after_its_answer_an_application_sees_nothing_of_the_body() -> None:
+    seen = list[str]()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await refuses()(scope, receive, send)
+        seen.append((await receive())["type"])
+
+    line = Line(3)
+    await Patience(app)(ANNOUNCED, line.receive, line.send)
+    assert (seen, line.went) == (["http.disconnect"], ["answer", "part", "part", "part", "end"])
+
+
+@pytest.mark.req("AD-42")
+async def test_a_refusal_is_logged_and_measured_before_the_rest_of_its_body_comes(app: ASGIApp) -> None:
+    seen = list[list[str]]()
+
+    async def receive() -> Message:
+        seen.append([line["event"] for line in lines])
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        pass
+
+    scope = scope_of("/graphql", "rw_0")
+    scope["headers"].append((b"content-length", b"3000000"))
+    with structlog.testing.capture_logs() as lines:
+        await app(scope, receive, send)
+    assert seen == [["request"]]
+
+
 @pytest.mark.req("FM-64", "SM-65", "AD-11")
 @pytest.mark.parametrize(
     ("path", "token", "status"),
@@ -210,4 +249,21 @@ async def test_who_sends_all_before_he_reads_sees_the_answer(
         writer.write(b"x" * 1_000_000)
         await writer.drain()
     assert (await reader.readline()).split()[1] == str(status).encode()
+    writer.close()
+
+
+@pytest.mark.req("AD-11")
+async def test_who_was_asked_for_all_and_sends_it_before_he_reads_sees_the_answer(
+    server: str, ana: GraphQLClient
+) -> None:
+    lines = ["POST /graphql HTTP/1.1", "Host: x", f"Authorization: Bearer {ana.token}", "Connection: close"]
+    lines += ["Content-Type: application/json", "Transfer-Encoding: chunked", "Expect: 100-continue", "", ""]
+    reader, writer = await asyncio.open_connection(urlsplit(server).hostname, urlsplit(server).port)
+    writer.write("\r\n".join(lines).encode())
+    assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+    for _ in range(20):
+        writer.write(b"f4240\r\n" + b"x" * 1_000_000 + b"\r\n")
+        await writer.drain()
+    writer.write(b"0\r\n\r\n")
+    assert (await reader.readline()).split()[1] == b"413"
     writer.close()
