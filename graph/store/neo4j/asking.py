@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from graph.store.neo4j.driver import ONE_WAY, PARAMETER, Rows, Runner
@@ -37,14 +38,27 @@ class First:
     check: Callable[[Any], None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Questions of one who waits for their answers."""
+
+    questions: Sequence[Question]
+    answer: asyncio.Future[Sequence[Any]]
+
+
 class Asking:
-    """Runs statements; what is asked `together`, and what is to be asked first, goes to the store as one."""
+    """Runs statements; what is asked `together`, and what is to be asked first, goes to the store as one.
+
+    What is asked side by side waits in the order in which it was asked, and is sent by a task of its own: whoever gives
+    up takes nothing from the others.
+    """
 
     def __init__(self, runner: Runner, first: First | None = None) -> None:
         self._runner = runner
         self._first = first
         self._side_by_side = 0
-        self._waiting: list[tuple[Question, asyncio.Future[Any]]] = []
+        self._waiting: list[_Asked] = []
+        self._sending: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         """Ask what is to be asked first, if that is still to be done."""
@@ -52,19 +66,28 @@ class Asking:
             await self._answers([])
 
     async def run(self, statement: str, /, **parameters: Any) -> Rows:
-        """Return the rows of a statement that stands alone; see `graph.store.neo4j.driver.Runner`."""
+        """Return the rows of a statement that stands alone; see `graph.store.neo4j.driver.Runner`.
+
+        What was asked before is answered before: it may write what this statement reads.
+        """
+        if self._sending is not None:
+            await asyncio.wait([self._sending])
         await self.begin()
         return await self._runner.run(statement, **parameters)
 
     async def ask(self, statement: str, answer: str, /, **parameters: Any) -> Any:
         """Return the one value of a question; those that ask together wait for one another."""
-        question = Question(statement, answer, parameters)
+        (value,) = await self.in_turn([Question(statement, answer, parameters)])
+        return value
+
+    async def in_turn(self, questions: Sequence[Question]) -> Sequence[Any]:
+        """Return the values of questions between which nothing else is asked."""
         if not self._side_by_side:
-            return (await self._answers([question]))[0]
-        mine: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append((question, mine))
-        if len(self._waiting) == 1:
-            await self._answer_all()
+            return await self._answers(questions)
+        mine: asyncio.Future[Sequence[Any]] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Asked(questions, mine))
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._send())
         return await mine
 
     async def together(self, questions: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
@@ -74,6 +97,9 @@ class Asking:
         self._side_by_side += 1
         try:
             answers = await asyncio.gather(*(question() for question in questions), return_exceptions=True)
+        except asyncio.CancelledError:
+            await self._give_up()
+            raise
         finally:
             self._side_by_side -= 1
         for answer in answers:
@@ -81,18 +107,35 @@ class Asking:
                 raise answer
         return cast(list[T], answers)
 
-    async def _answer_all(self) -> None:
-        """Answer what waits, after everyone who is to ask now has asked."""
-        await self._all_have_asked()
-        asked, self._waiting = self._waiting, []
+    async def _give_up(self) -> None:
+        """Stop what is being sent, if nobody waits for it any more, and see it end: its connection is given back."""
+        if self._sending is not None and self._side_by_side == 1:
+            self._sending.cancel()
+            await asyncio.wait([self._sending])
+            self._sending = None
+            while self._waiting:
+                self._waiting.pop().answer.cancel()
+
+    async def _send(self) -> None:
+        """Answer what waits, each time after everyone who is to ask now has asked."""
         try:
-            answers = await self._answers([question for question, _ in asked])
-        except BaseException as error:
-            _fail([waiting for _, waiting in asked], error)
-            raise
-        for (_, waiting), answer in zip(asked, answers, strict=True):
-            if not waiting.done():
-                waiting.set_result(answer)
+            while self._waiting:
+                await self._all_have_asked()
+                asked, self._waiting = [one for one in self._waiting if not one.answer.done()], []
+                await self._answer(asked)
+        finally:
+            self._sending = None
+
+    async def _answer(self, asked: Sequence[_Asked]) -> None:
+        if not asked:
+            return
+        questions = [question for one in asked for question in one.questions]
+        try:
+            outcome = await asyncio.gather(self._answers(questions), return_exceptions=True)
+            _tell(asked, outcome[0])
+        finally:
+            for one in asked:
+                one.answer.cancel()
 
     async def _all_have_asked(self) -> None:
         """Wait until no more is asked for some turns of the loop: questions within questions begin a turn later."""
@@ -143,12 +186,14 @@ def _joined(questions: tuple[tuple[str, str], ...]) -> str:
     return f"{ONE_WAY if one_way else ''}{' '.join(calls)} RETURN {told}"
 
 
-def _fail(waiting: Sequence[asyncio.Future[Any]], error: BaseException) -> None:
-    """Let all who wait know why there is no answer; the one who asked for them raises it himself."""
-    for future in waiting[1:]:
-        if future.done():
+def _tell(asked: Sequence[_Asked], answers: Sequence[Any] | BaseException) -> None:
+    """Give everyone who still waits the answers to what he asked, or the reason why there are none."""
+    left = iter(() if isinstance(answers, BaseException) else answers)
+    for one in asked:
+        own = [*islice(left, len(one.questions))]
+        if one.answer.done():
             continue
-        if isinstance(error, Exception):
-            future.set_exception(error)
+        if isinstance(answers, BaseException):
+            one.answer.set_exception(answers)
         else:
-            future.cancel()
+            one.answer.set_result(own)

@@ -166,6 +166,7 @@ class InTransaction:
     async def run(self, statement: str, /, **parameters: Any) -> Rows:
         try:
             async with self._turn:
+                self._check()
                 return await (await self._transaction.run(*prepared(statement, parameters))).values()
         except DRIVER_ERRORS as error:
             self.failure = translated(error)
@@ -173,6 +174,11 @@ class InTransaction:
         except UnicodeEncodeError:
             self.failure = untranslatable_text()
             raise self.failure from None
+
+    def _check(self) -> None:
+        """Tell why the transaction has failed: the driver only tells that it has, not whether it may be run again."""
+        if self.failure is not None:
+            raise self.failure
 
 
 def backoff_s(attempt: int, *, spread: float = 1.0) -> float:

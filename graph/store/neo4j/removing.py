@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from graph.model import schema
 from graph.model.ids import NodeId
 from graph.store.neo4j import audience, names, texts
-from graph.store.neo4j.asking import Asking
+from graph.store.neo4j.asking import Question
 from graph.store.neo4j.counters import Counters
 from graph.store.neo4j.driver import ONE_WAY
 
 _GONE = "UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id"
 
 
-async def remove(runner: Asking, counters: Counters, ids: Sequence[NodeId]) -> None:
-    """Remove nodes (in id order) with guard, audience, texts and the links that start at them, and uncount them all."""
+def removal(ids: Sequence[NodeId]) -> Question:
+    """Return what removes nodes (in id order) with guard, audience, texts and the links that start at them.
+
+    What it gives is for `uncount`.
+    """
     kinds = {id: kind.name for id in ids if (kind := schema.kind_of(id)) is not None}
-    states, hanging = await runner.ask(_deletion(), "[states, texts]", ids=ids, kinds=kinds)
+    return Question(_deletion(), "[states, texts]", {"ids": ids, "kinds": kinds})
+
+
+def uncount(counters: Counters, gone: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    """Take what a removal has removed out of the counters."""
+    states, hanging = gone
     audience.uncount(counters, states)
     texts.uncount(counters, hanging)
 

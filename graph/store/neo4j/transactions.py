@@ -144,6 +144,9 @@ class Transactions:
             if runner.failure is not None:
                 raise runner.failure
             return result
+        except RootwardError:
+            await _reconsider(writer, runner)
+            raise
         finally:
             writer.given_up = runner.failure = None  # an error knows where it was raised, and so these two
 
@@ -192,6 +195,14 @@ class Transactions:
 def receipt_id(tx_id: str) -> NodeId:
     """Return the id of the receipt of a transaction."""
     return node_id(Receipt.PREFIX, tx_id)
+
+
+async def _reconsider(writer: Neo4jWriter, runner: InTransaction) -> None:
+    """Raise what lets the work run again if its objection may come of that: a race, or something taken for new."""
+    if runner.failure is None:
+        await writer.confirm()
+    elif isinstance(runner.failure, TryAgain):
+        raise runner.failure
 
 
 def _spread(who: int, attempt: int) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from graph.model import schema
@@ -17,7 +17,7 @@ from graph.model.nodes.work import Job
 from graph.model.schema import KindSpec
 from graph.model.time import Millis
 from graph.store.neo4j import audience, jobs, names, pending, removing, texts, visible
-from graph.store.neo4j.asking import First, table
+from graph.store.neo4j.asking import First, Question, table
 from graph.store.neo4j.conditions import Compiler
 from graph.store.neo4j.counters import Counters
 from graph.store.neo4j.driver import ONE_WAY, Runner
@@ -71,6 +71,7 @@ class Neo4jWriter(Neo4jReader):
         self._locked: set[NodeId] = set()
         self._read: dict[NodeId, Node] = {}
         self._guards: dict[NodeId, Guard] = {}
+        self._flushing = asyncio.Lock()
         self.given_up: AlreadyExists | TakenForNew | None = None
 
     async def put(self, nodes: Sequence[Node]) -> None:
@@ -199,7 +200,8 @@ class Neo4jWriter(Neo4jReader):
         if not texts_:
             return
         guards = {text.guard for text in texts_}
-        if self._pending.touches(guards - self._states.known()) or any(t.id in self._pending.texts for t in texts_):
+        waits = self._pending.removals or any(text.id in self._pending.texts for text in texts_)
+        if waits or self._pending.touches(guards - self._states.known()):
             await self._flush_nodes()
         fresh = (guards & self._created) - self._texted
         await texts.index(self._runner, self._counters, self._pending, texts_, self._states, new_guards=fresh)
@@ -359,36 +361,54 @@ class Neo4jWriter(Neo4jReader):
 
     async def flush(self) -> None:
         """Write all that waits; counters, which all writers of a pool share, as late and as briefly as can be."""
-        await self._flush(self._counters.take())
-        if counted := self._counters.take():  # of what was removed
-            await self._flush(counted)
+        async with self._flushing:
+            await self._flush(self._counters.take())
+            if counted := self._counters.take():  # of what was removed
+                await self._flush(counted)
 
     async def finish(self) -> None:
         """Do all that is still to be done before the commit."""
         await self.flush()
         await self._runner.begin()
 
+    async def confirm(self) -> None:
+        """Look whether what waits, and was taken for new, is there.
+
+        Raises:
+            TakenForNew: some of it is; whatever `work` objects to may come of that.
+        """
+        ids = [] if self._cautious else sorted(self._pending.nodes)
+        look = f"{ONE_WAY}UNWIND $ids AS id MATCH (n:Node) USING INDEX SEEK n:Node(id) WHERE n.id = id"
+        if ids and await self._runner.ask(look, "count(n)", ids=ids):
+            raise TakenForNew
+
     async def _flush_nodes(self) -> None:
         """Write all that waits but the counters."""
-        await self._flush([])
+        async with self._flushing:
+            await self._flush([])
 
     async def _flush(self, counted: list[list[Any]]) -> None:
-        steps: list[Callable[[], Awaitable[None]]] = []
-        if gone := self._pending.take_removals():
-            steps.append(partial(removing.remove, self._runner, self._counters, gone))
+        """Write what waits; it takes its turn at once, so that whatever is asked from now on comes after it."""
+        gone = self._pending.take_removals()
+        questions = [removing.removal(gone)] if gone else []
         if self._pending or counted:
-            parameters = self._pending.parameters(self._created)
-            self._met.update(self._pending.ends, self._pending.facts)
-            self._pending.clear()
-            steps.append(partial(self._write, {"counters": counted, **parameters}))
-        await self.together(steps)
-
-    async def _write(self, parameters: Mapping[str, Any]) -> None:
-        statement = pending.statement(tuple(sorted(parameters["links"])))
-        stray = await self._runner.ask(statement, pending.STRAY, **parameters)
-        if stray and not self._cautious:
+            questions.append(self._writing(counted))
+        if not questions:
+            return
+        answers = [*await self._runner.in_turn(questions)]
+        if gone:
+            removing.uncount(self._counters, answers.pop(0))
+        if any(answers) and not self._cautious:
             self.given_up = TakenForNew()
             raise self.given_up
+
+    def _writing(self, counted: list[list[Any]]) -> Question:
+        """Return what writes all that waits, removals aside; it gives how many texts hang on what is new."""
+        parameters = self._pending.parameters(self._created)
+        self._met.update(self._pending.ends, self._pending.facts)
+        self._pending.clear()
+        statement = pending.statement(tuple(sorted(parameters["links"])))
+        return Question(statement, pending.STRAY, {"counters": counted, **parameters})
 
     async def _put(self, spec: KindSpec, labels: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert nodes of one kind; MERGE holds each id against other writers, so only a true duplicate is refused."""
