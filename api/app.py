@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -61,6 +62,7 @@ class Parts:
         models: makes models out of profiles, for what a request asks of a model itself.
         sandbox: what is set for sandbox memory.
         more_routes: of other transports.
+        ending: set when the server is told to end.
     """
 
     settings: Settings
@@ -72,6 +74,7 @@ class Parts:
     models: ModelMaker = no_models
     sandbox: SandboxRules = field(default_factory=SandboxRules)
     more_routes: Sequence[BaseRoute] = ()
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 def create_app(parts: Parts) -> Starlette:
@@ -105,7 +108,7 @@ def create_app(parts: Parts) -> Starlette:
         routes=routes,
         lifespan=_lifespan(parts),
         middleware=[
-            Middleware(Patience),
+            Middleware(Patience, ending=parts.ending),
             Middleware(RequestLog, figures=parts.figures, ids=parts.deps.ids),
             Middleware(Tidy),
             *_for_pages_of(parts.settings.server.allowed_origins),

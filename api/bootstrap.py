@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -86,6 +87,8 @@ class Service:
     app: Starlette
     announce: Callable[[str], None]
     """Tells others who find the store locked where this process can be reached (AD-39)."""
+    ending: asyncio.Event
+    """To be set when the process is told to end: what nobody needs is then not waited for any longer."""
 
 
 def build(
@@ -116,7 +119,14 @@ def build(
         more_routes=more_routes,
     )
     announce = store.announce if isinstance(store, EmbeddedStore) else _nobody
-    return Service(settings=settings, deps=deps, figures=figures, app=create_app(parts), announce=announce)
+    return Service(
+        settings=settings,
+        deps=deps,
+        figures=figures,
+        app=create_app(parts),
+        announce=announce,
+        ending=parts.ending,
+    )
 
 
 def _oidc(settings: Settings, deps: Deps) -> Verifier | None:

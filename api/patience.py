@@ -5,14 +5,15 @@ addresses answers 400 in its own form; the connection is closed, since the rest 
 
 An answer that comes before the body was read, such as 401 and 413, is sent and logged at once, but its end waits until
 the rest came and was forgotten. Closed while something still comes, a connection is reset, and a client that sends all
-before it reads never sees the answer.
+before it reads never sees the answer. When the server ends, nothing of such a rest is waited for.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,8 +33,9 @@ LINGER_GAP_S: Final = 5.0
 class Patience:
     """Hands a request on with a body that comes in time, or is broken off."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, ending: asyncio.Event) -> None:
         self._app = app
+        self._ending = ending
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
@@ -50,8 +52,19 @@ class Patience:
 
         await self._app(scope, body.part, answered)
         if body.unwanted:
-            await body.forget()
+            await _unless(self._ending, body.forget())
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _unless(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Do the work, but break it off at the event."""
+    tasks = (asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait()))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _is_end(message: Message) -> bool:

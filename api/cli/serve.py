@@ -65,6 +65,10 @@ class Serving:
 class GracefulServer(uvicorn.Server):
     """A server that ends by SIGTERM or SIGINT as by a call of `stop`: the process then exits 0, not by the signal."""
 
+    def __init__(self, config: uvicorn.Config, ending: asyncio.Event) -> None:
+        super().__init__(config)
+        self._ending = ending
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Leave the signals to `serve`."""
@@ -74,6 +78,7 @@ class GracefulServer(uvicorn.Server):
         """Stop accepting and finish; asked again, do not wait any longer."""
         self.force_exit = self.should_exit
         self.should_exit = True
+        self._ending.set()
 
 
 async def serve(asked: Serving) -> None:
@@ -88,7 +93,7 @@ async def serve(asked: Serving) -> None:
     await _first_start(asked)
     secret = secrets.token_hex(SECRET_BYTES)
     service = build(settings, more_routes=operator_routes(lambda: service.deps, secret))
-    server = GracefulServer(_config(service))
+    server = GracefulServer(_config(service), service.ending)
     # Before anything is said: who reads that the server runs may end it at once.
     with _stopped_by_signals(server.stop, settings.server.shutdown_seconds):
         async with running(service.deps):

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import structlog
+import uvicorn
 from starlette.types import ASGIApp, Message
 
 from api.bootstrap import Ports, build
+from api.cli.serve import GracefulServer
 from api.patience import Patience
 from api.settings import Settings
 from graph.model.nodes.people import Right
@@ -56,6 +59,13 @@ def scope_of(path: str, token: str | None, kind: str = "application/json") -> di
         "server": ("127.0.0.1", 80),
         "headers": headers,
     }
+
+
+def refused() -> dict[str, Any]:
+    """Return the scope of a request with a large body and a token that nobody gave out."""
+    scope = scope_of("/graphql", "rw_0")
+    scope["headers"].append((b"content-length", b"3000000"))
+    return scope
 
 
 async def answer_to(app: ASGIApp, scope: dict[str, Any], *parts: bytes) -> tuple[int, dict[str, str], Any]:
@@ -120,8 +130,13 @@ async def test_after_the_body_there_is_no_hurry(monkeypatch: pytest.MonkeyPatch)
     async def send(message: Message) -> None:
         raise AssertionError(message)
 
-    await Patience(slow)({"type": "http"}, receive, send)
+    await patient(slow)({"type": "http"}, receive, send)
     assert seen == ["http.request", "http.request", "False", "http.disconnect"]
+
+
+def patient(app: ASGIApp) -> Patience:
+    """Return the middleware of a server that goes on."""
+    return Patience(app, asyncio.Event())
 
 
 ANNOUNCED = {"type": "http", "headers": [(b"content-length", b"3000000")]}
@@ -143,15 +158,17 @@ class Line:
     """A connection on which parts of a body come, and what is sent on it in between.
 
     Attributes:
+        at_last: called when nothing more comes.
         went: names of what happened, in order: a part that was read, and what was sent.
     """
 
-    def __init__(self, parts: int, *, then: str = "end") -> None:
-        self.left, self.then, self.went = parts, then, list[str]()
+    def __init__(self, parts: int, *, then: str = "end", at_last: Callable[[], None] = lambda: None) -> None:
+        self.left, self.then, self.at_last, self.went = parts, then, at_last, list[str]()
 
     async def receive(self) -> Message:
         self.left -= 1
         if self.left < 0 and self.then == "nothing":
+            self.at_last()
             await asyncio.Event().wait()
         if self.left < 0 and self.then == "gone":
             return {"type": "http.disconnect"}
@@ -167,7 +184,7 @@ class Line:
 @pytest.mark.parametrize("read", [0, 1])
 async def test_an_answer_before_the_body_was_read_ends_after_it_came(read: int) -> None:
     line = Line(3)
-    await Patience(refuses(read))(ANNOUNCED, line.receive, line.send)
+    await patient(refuses(read))(ANNOUNCED, line.receive, line.send)
     assert line.went == ["part"] * read + ["answer"] + ["part"] * (3 - read) + ["end"]
 
 
@@ -175,13 +192,26 @@ async def test_an_answer_before_the_body_was_read_ends_after_it_came(read: int) 
 async def test_the_rest_of_a_body_is_not_waited_for_without_end(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.patience.LINGER_GAP_S", 0.01)
     line = Line(2, then=then)
-    await Patience(refuses())(ANNOUNCED, line.receive, line.send)
+    await patient(refuses())(ANNOUNCED, line.receive, line.send)
+    assert line.went == ["answer", "part", "part", "end"]
+
+
+@pytest.mark.req("AD-38")
+async def test_the_end_of_the_server_does_not_wait_for_the_rest_of_a_body(
+    settings: Settings, ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("BETWEEN_PARTS_S", "LINGER_GAP_S", "LINGER_S"):
+        monkeypatch.setattr(f"api.patience.{limit}", 1e6)
+    service = build(settings, ports=ports)
+    server = GracefulServer(uvicorn.Config(service.app), service.ending)
+    line = Line(2, then="nothing", at_last=server.stop)
+    await service.app(refused(), line.receive, line.send)
     assert line.went == ["answer", "part", "part", "end"]
 
 
 async def test_a_body_without_end_is_not_read_for_ever() -> None:
     line = Line(10**9)
-    await Patience(refuses())(ANNOUNCED, line.receive, line.send)
+    await patient(refuses())(ANNOUNCED, line.receive, line.send)
     assert line.went == ["answer"] + ["part"] * 68 + ["end"]
 
 
@@ -190,7 +220,7 @@ async def test_a_body_without_end_is_not_read_for_ever() -> None:
 )
 async def test_a_body_that_does_not_come_unasked_is_not_asked_for(headers: list[tuple[bytes, bytes]]) -> None:
     line = Line(1)
-    await Patience(refuses())({"type": "http", "headers": headers}, line.receive, line.send)
+    await patient(refuses())({"type": "http", "headers": headers}, line.receive, line.send)
     assert line.went == ["answer"]
 
 
@@ -198,7 +228,7 @@ async def test_a_body_that_does_not_come_unasked_is_not_asked_for(headers: list[
 async def test_a_body_that_was_asked_for_is_read_to_its_end(read: int) -> None:
     line = Line(3)
     scope = {"type": "http", "headers": [(b"transfer-encoding", b"chunked"), (b"expect", b"100-continue")]}
-    await Patience(refuses(read))(scope, line.receive, line.send)
+    await patient(refuses(read))(scope, line.receive, line.send)
     assert line.went == ["part"] * read + ["answer"] + ["part"] * (3 - read) + ["end"]
 
 
@@ -210,7 +240,7 @@ async def test_after_its_answer_an_application_sees_nothing_of_the_body() -> Non
         seen.append((await receive())["type"])
 
     line = Line(3)
-    await Patience(app)(ANNOUNCED, line.receive, line.send)
+    await patient(app)(ANNOUNCED, line.receive, line.send)
     assert (seen, line.went) == (["http.disconnect"], ["answer", "part", "part", "part", "end"])
 
 
@@ -225,10 +255,8 @@ async def test_a_refusal_is_logged_and_measured_before_the_rest_of_its_body_come
     async def send(message: Message) -> None:
         pass
 
-    scope = scope_of("/graphql", "rw_0")
-    scope["headers"].append((b"content-length", b"3000000"))
     with structlog.testing.capture_logs() as lines:
-        await app(scope, receive, send)
+        await app(refused(), receive, send)
     assert seen == [["request"]]
 
 
