@@ -35,6 +35,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "MODEL_ANSWER_ALL_REJECTED": f"everything that the model proposed broke a rule, as the run tells: {_AGAIN}",
         "MODEL_ANSWER_TOO_LONG": f"the model's answer is far too long: {_AGAIN}",
         "MODEL_BUDGET_SPENT": "the calls or tokens of the day are used up: it goes on tomorrow; or raise dream.daily_…",
+        "VERSION_CONFLICT": "what it was to change was changed meanwhile, time and again: it is tried again later",
         LIGHT_PROFILE_UNAVAILABLE: "the agent has no usable model: set the profile that dream.model_profile names",
         "EMBEDDING_SIZE_CHANGED": "the embedding model gives vectors of another size than those kept under its name: "
         "set embedding.dimensions, or name another model",

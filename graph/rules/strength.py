@@ -5,7 +5,7 @@ route knows of a hit of another that it did not rank among its own best. It is a
 that routes whose scores have nothing in common count alike. Source: RE-17, ADR 0051.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from heapq import nlargest
 from typing import Final
 
@@ -52,13 +52,33 @@ def together(routes: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return sums
 
 
-def runners_up(strengths: Mapping[str, float], found: Container[str], most: int) -> list[str]:
-    """Return which of the ``most`` strongest were not found yet, strongest first, equal ones in byte order.
+def runners_up(
+    strengths: Mapping[str, float], places: Mapping[str, int], found: Container[str], most: int
+) -> list[str]:
+    """Return which of the ``most`` strongest were not found yet, strongest first.
 
-    >>> runners_up({"a": 1.0, "b": 1.2, "c": 0.1}, {"a"}, 2)
+    Of equal ones the better place in a route comes first, which among equals of a route is that of the newer (RE-19),
+    then the id in byte order.
+
+    >>> runners_up({"a": 1.0, "b": 1.2, "c": 0.1}, {"a": 2, "b": 1, "c": 3}, {"a"}, 2)
+    ['b']
+    >>> runners_up({"a": 1.0, "b": 1.0}, {"a": 2, "b": 1}, (), 1)
     ['b']
     """
     least = min(nlargest(most, strengths.values()), default=0.0)  # few reach it, so that few need be put in order
     strong = [id_ for id_, strength in strengths.items() if strength >= least]
-    strongest = sorted(strong, key=lambda id_: (-strengths[id_], id_))[:most]
+    strongest = sorted(strong, key=lambda id_: (-strengths[id_], places[id_], id_))[:most]
     return [id_ for id_ in strongest if id_ not in found]
+
+
+def best_places(routes: Iterable[Sequence[str]]) -> dict[str, int]:
+    """Return the best place that each id has in a route, from 1 on.
+
+    >>> best_places([["a", "b"], ["b"]])
+    {'a': 1, 'b': 1}
+    """
+    places: dict[str, int] = {}
+    for items in routes:
+        for place, id_ in enumerate(items, start=1):
+            places[id_] = min(place, places.get(id_, place))
+    return places

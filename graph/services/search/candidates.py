@@ -19,7 +19,7 @@ from graph.rules.knowledge_settings import Settings
 from graph.rules.ranking import Fused, ItemKind, fuse, order_key
 from graph.rules.rerank_graph import graph_scores
 from graph.rules.rerank_surroundings import GraphCandidate
-from graph.rules.strength import runners_up, together
+from graph.rules.strength import best_places, runners_up, together
 from graph.services.access.session import Session
 from graph.services.knowledge.entries import entry_views
 from graph.services.knowledge.views import EntryView
@@ -89,7 +89,8 @@ def _fused(
     fused = fuse({route: ranking.items[:depth] for route, ranking in rankings.items()}, k=settings["search.rrf_k"])
     if not deeper:
         return fused
-    more = dict.fromkeys(runners_up(strengths, fused, _DEEPER * depth), 0.0)
+    places = best_places(ranking.items for ranking in rankings.values())
+    more = dict.fromkeys(runners_up(strengths, places, fused, _DEEPER * depth), 0.0)
     ranks = {route: _ranks(ranking.items, more) for route, ranking in rankings.items()}
     return fused | {
         id_: Fused(score=score, ranks={route: found[id_] for route, found in ranks.items() if id_ in found})

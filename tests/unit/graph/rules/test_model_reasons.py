@@ -22,7 +22,7 @@ def test_a_used_up_budget_is_explained() -> None:
 
 
 def test_what_says_itself_has_no_advice() -> None:
-    assert [advice_on(code) for code in ("VERSION_CONFLICT", "", None)] == [None] * 3
+    assert [advice_on(code) for code in ("NAME_TAKEN", "", None)] == [None] * 3
 
 
 def test_each_says_what_helps() -> None:

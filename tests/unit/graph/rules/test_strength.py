@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.rules.strength import LEAST_SPREAD, by_meaning, runners_up, shares, together
+from graph.rules.strength import LEAST_SPREAD, best_places, by_meaning, runners_up, shares, together
 
 SCORES = st.dictionaries(st.text(max_size=3), st.floats(0.001, 100), min_size=1)
 COSINES = st.dictionaries(st.text(max_size=3), st.floats(-1, 1), min_size=1)
@@ -37,6 +37,7 @@ def test_of_a_few_that_are_all_near_none_counts_for_nothing() -> None:
 @pytest.mark.req("RE-17")
 def test_what_no_route_prefers_but_all_know_is_put_forward() -> None:
     routes = [{"a": 1.0, "c": 0.7, "d": 0.1}, {"b": 1.0, "c": 0.7, "d": 0.1}]
-    assert runners_up(together(routes), {"a", "b"}, 3) == ["c"]
-    assert runners_up(together(routes), {"a", "b"}, 4) == ["c", "d"]
-    assert runners_up({}, {"a"}, 4) == []
+    places = best_places(map(list, routes))
+    assert runners_up(together(routes), places, {"a", "b"}, 3) == ["c"]
+    assert runners_up(together(routes), places, {"a", "b"}, 4) == ["c", "d"]
+    assert runners_up({}, {}, {"a"}, 4) == []

@@ -57,6 +57,17 @@ async def test_the_graph_reranker_also_looks_at_what_comes_next_behind_the_depth
     assert sorted(item.ranks["message_keyword"] for item in reranked.items) == [1, 2]
 
 
+@pytest.mark.req("RE-17", "RE-19")
+async def test_of_messages_alike_the_graph_reranker_looks_at_the_newest(world: TeamWorld, clock: FakeClock) -> None:
+    await set_to(world, "search.neighbours", 0)
+    await set_to(world, "search.route_depth", 2)
+    said = []
+    for day in range(9):
+        said += await talk(world, world.ops, ["zeppelin"], thread=f"day {day}")
+        clock.advance(days(1))
+    assert [item.ref for item in (await ask(world, "zeppelin")).items] == said[:-5:-1]
+
+
 @pytest.mark.req("RE-13", "RE-14", "RE-15", "RE-16")
 @pytest.mark.parametrize(("age", "score"), [(0, 1 / 61), (30, 1 / 122), (300, 2**-10 / 61)])
 async def test_a_message_fades_with_age(world: TeamWorld, clock: FakeClock, age: float, score: float) -> None:
