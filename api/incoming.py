@@ -10,6 +10,9 @@ from starlette.requests import HTTPConnection, Request
 CONVERSATION_HEADER = "rootward-conversation"
 """Names the conversation in which an agent reads (KN-56)."""
 
+BROKEN_OFF: Final = "the body did not come whole: send it without pauses, by HTTP/1.1 and without asking for an Upgrade"
+"""What is said where `ClientDisconnect` was seen, see `api.patience`."""
+
 _DIGITS: Final = 18
 """So many digits of a length are read; any that has more is over every limit."""
 

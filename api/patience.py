@@ -6,6 +6,9 @@ addresses answers 400 in its own form; the connection is closed, since the rest 
 An answer that comes before the body was read, such as 401 and 413, is sent and logged at once, but its end waits until
 the rest came and was forgotten. Closed while something still comes, a connection is reset, and a client that sends all
 before it reads never sees the answer. When the server ends, nothing of such a rest is waited for.
+
+The body of a request that asks for another protocol, as `curl --http2` and Java's client do where there is no TLS, is
+lost in the server's parser, which takes it for that protocol. Such a request must not be taken for one without a body.
 """
 
 from __future__ import annotations
@@ -42,10 +45,10 @@ class Patience:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive, announced=_announced(scope))
+        body = _Body(receive, announced=_announced(scope), upgrading=_upgrading(scope))
 
         async def answered(message: Message) -> None:
-            if body.late and message["type"] == "http.response.start":
+            if body.broken_off and message["type"] == "http.response.start":
                 message.setdefault("headers", []).append((b"connection", b"close"))
             body.unwanted = body.unread and _is_end(message)
             await send({**message, "more_body": True} if body.unwanted else message)
@@ -79,25 +82,30 @@ def _announced(scope: Scope) -> bool:
     return b"transfer-encoding" in given or given.get(b"content-length", b"0") != b"0"
 
 
+def _upgrading(scope: Scope) -> bool:
+    return any(name == b"upgrade" for name, _ in scope.get("headers", ()))
+
+
 class _Body:
     """The body of one request as it comes.
 
     Attributes:
-        late: it was not waited for any longer.
+        broken_off: it did not come in time, or was lost on its way.
         unwanted: the answer was given before all of it came.
     """
 
-    def __init__(self, receive: Receive, *, announced: bool) -> None:
+    def __init__(self, receive: Receive, *, announced: bool, upgrading: bool) -> None:
         self._receive = receive
         self._comes = announced
+        self._lost = announced and upgrading
         self._ended = False
-        self.late = False
+        self.broken_off = False
         self.unwanted = False
 
     @property
     def unread(self) -> bool:
         """Whether more of it is to be expected."""
-        return self._comes and not self._ended and not self.late
+        return self._comes and not self._ended and not self.broken_off
 
     async def forget(self) -> None:
         """Read what is left, as far as it comes in good time, and keep nothing of it."""
@@ -110,7 +118,7 @@ class _Body:
 
     async def part(self) -> Message:
         """Return what comes next. After the body that is only that the client has gone, for which there is no hurry."""
-        if self.late or self.unwanted:
+        if self.broken_off or self.unwanted:
             return {"type": "http.disconnect"}
         self._comes = True  # also one with `Expect`: it is asked for now
         return await self._next()
@@ -120,7 +128,11 @@ class _Body:
             async with asyncio.timeout(None if self._ended else BETWEEN_PARTS_S):
                 message = await self._receive()
         except TimeoutError:
-            self.late = True
-            return {"type": "http.disconnect"}
+            return self._broken()
+        self._lost = self._lost and not message.get("body")
         self._ended = not message.get("more_body", False)
-        return message
+        return self._broken() if self._lost and self._ended else message
+
+    def _broken(self) -> Message:
+        self.broken_off = True
+        return {"type": "http.disconnect"}

@@ -21,7 +21,7 @@ from api.graphql.execution import Executor, GraphQLRequest
 from api.graphql.forms import form_of
 from api.graphql.media import GRAPHQL, answer_headers, media_of, status_of
 from api.graphql.media import JSON as JSON_TYPE
-from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of, declared_length
+from api.incoming import BROKEN_OFF, CONVERSATION_HEADER, TooLarge, address_of, body_of, declared_length
 from graph.model.errors import BadInput, RootwardError
 from graph.services.access.caller import Caller
 
@@ -78,7 +78,7 @@ class GraphQLEndpoint:
         except TooLarge:
             return refusal(413, "LIMIT_EXCEEDED", "the body is too large", {"Connection": "close"})
         except ClientDisconnect:
-            return refusal(400, "BAD_INPUT", "the request was broken off", {})
+            return refusal(400, "BAD_INPUT", BROKEN_OFF, {})
         except RootwardError as error:
             return failure(error)
         body = await self.executor.answer(parsed, caller)

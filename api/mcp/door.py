@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.bodies import parsed
 from api.errors import DENIED, INTERNAL_ERROR, INVALID_PARAMS, MASKED, headers_of, row_of
-from api.incoming import CONVERSATION_HEADER, TooLarge, address_of, body_of
+from api.incoming import BROKEN_OFF, CONVERSATION_HEADER, TooLarge, address_of, body_of
 from api.mcp.came_from import may_come
 from api.mcp.place import Kit, Place, Visit
 from api.observability import note_fault
@@ -68,7 +68,7 @@ class Door:
             told = f"send at most {self.limit} bytes"
             raise _Refused(413, INVALID_PARAMS, told, "LIMIT_EXCEEDED", {"Connection": "close"}) from None
         except ClientDisconnect:
-            raise _Refused(400, INVALID_PARAMS, "the request was broken off", "BAD_INPUT") from None
+            raise _Refused(400, INVALID_PARAMS, BROKEN_OFF, "BAD_INPUT") from None
         except _Refused:
             raise
         except Exception as error:  # noqa: BLE001 - the edge of the process: a request

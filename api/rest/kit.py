@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.auth import Authenticator
 from api.bodies import advice_of, parsed, path_of
 from api.errors import MASKED, headers_of, row_of
-from api.incoming import TooLarge, address_of, body_of, request_id_of
+from api.incoming import BROKEN_OFF, TooLarge, address_of, body_of, request_id_of
 from api.observability import note_fault
 from api.rest.routing import SurfaceRoute
 from dreaming.jobs import ModelMaker
@@ -173,7 +173,7 @@ async def _answered(
     except (RootwardError, Refused):
         raise
     except ClientDisconnect:
-        raise Refused(400, "InvalidRequest", "the request was broken off") from None
+        raise Refused(400, "InvalidRequest", BROKEN_OFF) from None
     except Exception as error:  # noqa: BLE001 - the edge of the process: a request
         note_fault(error, kit.deps.figures)
         raise Refused(500, "Internal", MASKED) from None

@@ -295,3 +295,35 @@ async def test_who_was_asked_for_all_and_sends_it_before_he_reads_sees_the_answe
     writer.write(b"0\r\n\r\n")
     assert (await reader.readline()).split()[1] == b"413"
     writer.close()
+
+
+@pytest.mark.req("AD-11", "FM-11")
+@pytest.mark.parametrize("path", [*ANSWERS, "/api/v1/threads"])
+async def test_a_body_that_is_lost_with_an_upgrade_is_not_taken_for_none(
+    server: str, ana: GraphQLClient, world: TeamWorld, path: str
+) -> None:
+    await allow(world, world.ana, Right.WRITE)
+    lines = [f"POST {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {ana.token}"]
+    lines += [
+        "Content-Type: application/json",
+        "Connection: Upgrade, HTTP2-Settings",
+        "Upgrade: h2c",
+        "HTTP2-Settings: AAMAAABk",
+        "Content-Length: 14",
+    ]
+    reader, writer = await asyncio.open_connection(urlsplit(server).hostname, urlsplit(server).port)
+    writer.write(("\r\n".join(lines) + '\r\n\r\n{"id": "t-up"}').encode())
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    assert b" 400 " in head.splitlines()[0]
+    assert b"without asking for an Upgrade" in body
+    assert ANSWERS.get(path, ANSWERS["/api/v1/memories"])(json.loads(body))
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/console/"])
+async def test_an_upgrade_without_a_body_is_passed_over(server: str, path: str) -> None:
+    asked = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n"
+    reader, writer = await asyncio.open_connection(urlsplit(server).hostname, urlsplit(server).port)
+    writer.write(asked.encode())
+    assert b" 200 " in await reader.readline()
+    writer.close()
