@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from neo4j import AsyncTransaction
+from neo4j import AsyncManagedTransaction
 
 from dreaming.models.port import ModelAnswer, ModelRequest
 from graph.store.embedded.session import Session
@@ -38,8 +38,8 @@ T = TypeVar("T")
 SAID = "We release on Fridays."
 LEARNED = "Releases are on Fridays."
 LEASE = timedelta(seconds=601)
-COMMITTING = (AsyncTransaction, Session)
-"""What both stores commit by."""
+COMMITTING = ((AsyncManagedTransaction, "_commit"), (Session, "commit"))
+"""What both stores commit by; the driver commits by itself, when the work of a transaction is done."""
 
 
 class TellingModel:
@@ -76,19 +76,19 @@ class Dying:
     def _die(self) -> None:
         if self.when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        for kind in COMMITTING:
-            _die_within(kind)
+        for kind, name in COMMITTING:
+            _die_within(kind, name)
 
 
-def _die_within(kind: type[Any]) -> None:
+def _die_within(kind: type[Any], name: str) -> None:
     """Let the next commit be sent, and the process be killed before it is answered."""
-    commit = kind.commit
+    commit = getattr(kind, name)
 
     async def last(self: Any, *given: Any) -> None:
         asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGKILL)
         await commit(self, *given)
 
-    kind.commit = last
+    setattr(kind, name, last)
 
 
 def talk_on(store: Store, seed: int, dying: Dying | None = None) -> BotTalk:
