@@ -22,7 +22,7 @@ from bench._engines import DATABASE, Engine
 from bench._table import Timing, timed
 from graph.store.embedded import EmbeddedStore
 from graph.store.embedded.lane import Lane
-from graph.store.embedded.session import connect
+from graph.store.embedded.session import Session, connect
 from graph.store.port import Writer
 
 T = TypeVar("T")
@@ -40,8 +40,9 @@ _WRITES = ("INSERT", "UPDATE", "DELETE")
 async def same_rows_sqlite(engine: Engine, question: Question, rounds: int) -> Timing:
     """Ask `rounds` times, and return how long bare transactions take that write what each of these wrote."""
     assert isinstance(engine.store, EmbeddedStore)
-    writing = engine.store._sessions[0].db  # the connection that writes; nothing runs on it between two questions
-    copy = _copied(writing, engine.folder / "same-rows.db")
+    writing = engine.store._sessions[0]
+    copy = engine.folder / "same-rows.db"
+    await writing.later(partial(_copy, copy))
     transactions = [await _written(writing, question) for _ in range(rounds)]
     db, lane, left = connect(copy, writing=True, durable=True), Lane("bare"), iter(transactions)
 
@@ -55,24 +56,28 @@ async def same_rows_sqlite(engine: Engine, question: Question, rounds: int) -> T
         db.close()
 
 
-def _copied(db: apsw.Connection, path: Path) -> Path:
+def _copy(path: Path, session: Session) -> None:
+    """Copy the store, in the thread of its connection: the log may be moved into the file there after a question."""
     copy = apsw.Connection(str(path))
-    with copy.backup("main", db, "main") as backup:
+    with copy.backup("main", session.db, "main") as backup:
         backup.step()
     copy.close()
-    return path
 
 
-async def _written(db: apsw.Connection, question: Question) -> list[Statement]:
+async def _written(writing: Session, question: Question) -> list[Statement]:
     """Return the statements of one question that write, in their order."""
     noted: list[tuple[str, Any]] = []
-    db.exec_trace = lambda _, sql, given: noted.append((sql, given)) is None
+    await writing.later(partial(_trace, lambda _, sql, given: noted.append((sql, given)) is None))
     try:
         await question()
     finally:
-        db.exec_trace = None
+        await writing.later(partial(_trace, None))
     writes = [(sql, given) for sql, given in noted if sql.lstrip().startswith(_WRITES)]
     return [(sql, [given for _, given in rows]) for sql, rows in groupby(writes, key=lambda one: one[0])]
+
+
+def _trace(trace: Callable[..., bool] | None, session: Session) -> None:
+    session.db.exec_trace = trace
 
 
 def _write(db: apsw.Connection, statements: Iterable[Statement]) -> None:

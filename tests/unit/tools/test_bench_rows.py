@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import apsw
 
-from bench._same_rows import _copied, _write, _written
+from bench._same_rows import _copy, _write, _written
 from graph.store.embedded import EmbeddedStore
 from tests.support.builders import World, clause, private, shared
 from tests.support.clock import FakeClock
@@ -28,9 +29,10 @@ async def test_the_copy_holds_what_the_transaction_wrote(tmp_path: Path) -> None
     async def question() -> None:
         await world.write(store, *entries, clauses=clauses, texts=[world.text_for(entries[0], "dog cat")])
 
-    writing = store._sessions[0].db
-    copy = apsw.Connection(str(_copied(writing, tmp_path / "copy.db")))
+    writing = store._sessions[0]
+    await writing.later(partial(_copy, tmp_path / "copy.db"))
+    copy = apsw.Connection(str(tmp_path / "copy.db"))
     _write(copy, await _written(writing, question))
-    assert rows(copy) == rows(writing)
+    assert rows(copy) == rows(writing.db)
     copy.close()
     await store.close()
