@@ -14,7 +14,7 @@ lost in the server's parser, which takes it for that protocol. Such a request mu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -45,7 +45,7 @@ class Patience:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive, announced=_announced(scope), upgrading=_upgrading(scope))
+        body = _Body(receive, dict(scope.get("headers", ())))
 
         async def answered(message: Message) -> None:
             if body.broken_off and message["type"] == "http.response.start":
@@ -74,18 +74,6 @@ def _is_end(message: Message) -> bool:
     return message["type"] == "http.response.body" and not message.get("more_body", False)
 
 
-def _announced(scope: Scope) -> bool:
-    """Return whether the headers say that a body comes unasked; one with `Expect` waits to be asked for."""
-    given = dict(scope.get("headers", ()))
-    if b"expect" in given:
-        return False
-    return b"transfer-encoding" in given or given.get(b"content-length", b"0") != b"0"
-
-
-def _upgrading(scope: Scope) -> bool:
-    return any(name == b"upgrade" for name, _ in scope.get("headers", ()))
-
-
 class _Body:
     """The body of one request as it comes.
 
@@ -94,10 +82,11 @@ class _Body:
         unwanted: the answer was given before all of it came.
     """
 
-    def __init__(self, receive: Receive, *, announced: bool, upgrading: bool) -> None:
+    def __init__(self, receive: Receive, headers: Mapping[bytes, bytes]) -> None:
+        announced = b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
         self._receive = receive
-        self._comes = announced
-        self._lost = announced and upgrading
+        self._comes = announced and b"expect" not in headers  # which waits to be asked for
+        self._lost = announced and b"upgrade" in headers
         self._ended = False
         self.broken_off = False
         self.unwanted = False

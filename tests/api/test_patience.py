@@ -320,6 +320,26 @@ async def test_a_body_that_is_lost_with_an_upgrade_is_not_taken_for_none(
     assert ANSWERS.get(path, ANSWERS["/api/v1/memories"])(json.loads(body))
 
 
+@pytest.mark.parametrize("more", [[], [(b"expect", b"100-continue")]])
+@pytest.mark.parametrize("length", [(b"content-length", b"9"), (b"transfer-encoding", b"chunked")])
+async def test_what_is_lost_with_an_upgrade_is_seen_as_broken_off(
+    length: tuple[bytes, bytes], more: list[tuple[bytes, bytes]]
+) -> None:
+    seen = list[str]()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append((await receive())["type"])
+
+    async def nothing() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        pass
+
+    await patient(app)({"type": "http", "headers": [(b"upgrade", b"h2c"), length, *more]}, nothing, send)
+    assert seen == ["http.disconnect"]
+
+
 @pytest.mark.parametrize("path", ["/health/live", "/console/"])
 async def test_an_upgrade_without_a_body_is_passed_over(server: str, path: str) -> None:
     asked = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n"
